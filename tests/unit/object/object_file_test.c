@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in an ELF file, asked of files that are on every machine: ourselves and the vDSO.
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "object/object.h"
+#include "tests/test.h"
+
+static struct error *open_self(struct object **ret)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	return object_open_consume_fd(
+		fd, &(struct object_opts){ .path = "/proc/self/exe", .root = "" }, ret);
+}
+
+TEST(object_converts_offsets_of_its_own_code)
+{
+	auto_(object) self = NULL;
+	CHECK_OK(open_self(&self));
+	Elf64_Ehdr header;
+	auto_fini(buf) content = { 0 };
+	CHECK_OK(file_read("/proc/self/exe", &content));
+	memcpy(&header, content.at, sizeof(header));
+
+	uint64_t offset, vaddr;
+	CHECK(object_offset(self, header.e_entry, &offset));
+	CHECK(object_vaddr(self, offset, &vaddr));
+	CHECK(vaddr == header.e_entry);
+
+	struct str bytes;
+	CHECK(object_bytes(self, vaddr, &bytes));
+	CHECK(bytes.len > 16 && memcmp(bytes.ptr, content.at + offset, 16) == 0);
+	CHECK(!object_vaddr(self, content.len + 4096, &vaddr));
+	CHECK(!object_offset(self, UINT64_MAX - 1, &offset));
+	CHECK(!object_bytes(self, UINT64_MAX - 1, &bytes));
+}
+
+TEST(object_section_gives_bytes_and_address)
+{
+	auto_(object) self = NULL;
+	CHECK_OK(open_self(&self));
+	struct str text, direct;
+	uint64_t vaddr;
+	CHECK(object_section(self, ".text", &text, &vaddr));
+	CHECK(object_bytes(self, vaddr, &direct));
+	CHECK(text.len != 0 && text.len <= direct.len);
+	CHECK(memcmp(text.ptr, direct.ptr, text.len) == 0);
+	CHECK(!object_section(self, ".bss", &text, &vaddr));
+	CHECK(!object_section(self, ".no_such_section", &text, &vaddr));
+}
+
+// The program headers tell how large the image of the vDSO is.
+static struct str vdso_image(void)
+{
+	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR);
+	if (!base)
+		return STR("");
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)base;
+	uint64_t end = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
+	return (struct str){ base, (end + 4095) & ~4095ull };
+}
+
+TEST(object_reads_the_vdso_in_memory)
+{
+	struct str image = vdso_image();
+	if (image.len == 0) {
+		test_skip("no vDSO");
+		return;
+	}
+	auto_(object) vdso = NULL;
+	CHECK_OK(object_open_memory(image, "[vdso]", &vdso));
+	CHECK(strcmp(object_path(vdso), "[vdso]") == 0);
+	CHECK(object_build_id(vdso).len == 20);
+	struct str names;
+	uint64_t vaddr;
+	CHECK(object_section(vdso, ".dynstr", &names, &vaddr));
+	CHECK(memmem(names.ptr, names.len, "__vdso_clock_gettime", 20));
+	CHECK(names.ptr == image.ptr + vaddr);
+}
+
+TEST(object_finds_eh_frame_hdr_without_section_headers)
+{
+	auto_fini(buf) content = { 0 };
+	CHECK_OK(file_read("/proc/self/exe", &content));
+	auto_(object) whole = NULL;
+	auto_(object) stripped = NULL;
+	CHECK_OK(object_open_memory(buf_view(&content), "whole", &whole));
+	struct str expected, found;
+	uint64_t expected_vaddr, vaddr;
+	CHECK(object_section(whole, ".eh_frame_hdr", &expected, &expected_vaddr));
+
+	((Elf64_Ehdr *)content.at)->e_shoff = 0;
+	((Elf64_Ehdr *)content.at)->e_shnum = 0;
+	CHECK_OK(object_open_memory(buf_view(&content), "stripped", &stripped));
+	CHECK(!object_section(stripped, ".text", &found, &vaddr));
+	CHECK(object_section(stripped, ".eh_frame_hdr", &found, &vaddr));
+	CHECK(str_eq(found, expected) && vaddr == expected_vaddr);
+}
+
+TEST(object_refuses_what_is_not_x86_64_code)
+{
+	auto_fini(buf) content = { 0 };
+	CHECK_OK(file_read("/proc/self/exe", &content));
+	struct object *none;
+	unsigned char *header = (unsigned char *)content.at;
+	struct str image = buf_view(&content);
+
+	header[EI_CLASS] = ELFCLASS32;
+	CHECK_ERROR(ERROR_UNSUPPORTED, object_open_memory(image, "32 bits", &none));
+	header[EI_CLASS] = ELFCLASS64;
+	header[EI_DATA] = ELFDATA2MSB;
+	CHECK_ERROR(ERROR_UNSUPPORTED, object_open_memory(image, "big endian", &none));
+	header[EI_DATA] = ELFDATA2LSB;
+	((Elf64_Ehdr *)content.at)->e_machine = EM_AARCH64;
+	CHECK_ERROR(ERROR_UNSUPPORTED, object_open_memory(image, "arm64", &none));
+	((Elf64_Ehdr *)content.at)->e_machine = EM_X86_64;
+	((Elf64_Ehdr *)content.at)->e_phentsize = 3;
+	CHECK_ERROR(ERROR_MALFORMED, object_open_memory(image, "bad headers", &none));
+	CHECK_ERROR(ERROR_UNSUPPORTED, object_open_memory(STR("#!/bin/sh"), "script", &none));
+	CHECK_ERROR(ERROR_UNSUPPORTED, object_open_memory(STR(""), "empty", &none));
+
+	struct object_opts opts = { .path = "/", .root = "" };
+	CHECK_ERROR(ERROR_UNSUPPORTED,
+		    object_open_consume_fd(open("/", O_RDONLY | O_CLOEXEC), &opts, &none));
+	CHECK_ERROR(ERROR_FAILED, object_open_consume_fd(-1, &opts, &none));
+}
