@@ -2,6 +2,8 @@
 // Random profiles that are the same on every run.
 #pragma once
 
+#include <stdio.h>
+
 #include "profile/profile.h"
 
 struct random_profile_opts {
