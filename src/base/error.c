@@ -7,8 +7,8 @@
 
 struct error error_no_memory = { .code = ERROR_NO_MEMORY, .message = (char[]){ "out of memory" } };
 
-static struct error *error_make(enum error_code code, const char *fmt, va_list args,
-				const char *tail)
+printf_like(2, 0) static struct error *error_make(enum error_code code, const char *fmt,
+						  va_list args, const char *tail)
 {
 	struct error *err = calloc(1, sizeof(*err));
 	if (!err)

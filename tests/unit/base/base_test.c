@@ -15,9 +15,8 @@
 
 TEST(error_wrap_reads_as_one_sentence_and_keeps_the_hint)
 {
-	struct error *err = error_hint(error_sys(EPERM, "open %s", "/x"), "be root");
-	err = error_wrap(err, "attach to pid %d", 42);
-	auto_(error) guard = err;
+	struct error *inner = error_hint(error_sys(EPERM, "open %s", "/x"), "be root");
+	auto_(error) err = error_wrap(inner, "attach to pid %d", 42);
 	CHECK(strcmp(err->message, "attach to pid 42: open /x: Operation not permitted") == 0);
 	CHECK(err->code == ERROR_DENIED);
 	CHECK(strcmp(err->hint, "be root") == 0);
