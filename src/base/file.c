@@ -37,59 +37,86 @@ struct error *file_read(const char *path, struct buf *ret)
 
 struct outfile {
 	char *path;
-	char *temporary; // NULL for standard output
-	FILE *stream;
+	char *temporary; // NULL if the file itself is written: standard output, a device
+	FILE *stream;    // onto fd, through write_out()
+	int fd;
+	int errnum; // of the first write that failed
 	bool overwrite;
 };
 
+// stdio forgets why a write failed in the middle; the reason is kept here for the message.
+static ssize_t write_out(void *cookie, const char *bytes, size_t size)
+{
+	struct outfile *out = cookie;
+	for (size_t done = 0; done < size;) {
+		ssize_t n = write(out->fd, bytes + done, size - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			out->errnum = out->errnum ? out->errnum : errno;
+			return 0;
+		}
+		done += (size_t)n;
+	}
+	return (ssize_t)size;
+}
+
 static struct error *open_temporary(struct outfile *out)
 {
-	struct stat st;
-	if (stat(out->path, &st) == 0) {
-		if (S_ISDIR(st.st_mode))
-			return error_sys(EISDIR, "write %s", out->path);
-		if (!out->overwrite)
-			return error_hint(error_new(ERROR_EXISTS, "%s exists already", out->path),
-					  "--force overwrites it");
-		// A device or a pipe cannot be replaced by renaming: write straight into it.
-		if (!S_ISREG(st.st_mode)) {
-			out->stream = fopen(out->path, "we");
-			return out->stream ? NULL : error_sys(errno, "write %s", out->path);
-		}
-	}
 	if (asprintf(&out->temporary, "%s.XXXXXX", out->path) < 0) {
 		out->temporary = NULL;
 		return &error_no_memory;
 	}
-	int fd = mkostemp(out->temporary, O_CLOEXEC);
-	if (fd < 0) {
+	out->fd = mkostemp(out->temporary, O_CLOEXEC);
+	if (out->fd < 0) {
 		struct error *err = error_sys(errno, "write %s", out->path);
 		free(take(out->temporary));
 		return err;
 	}
 	mode_t mask = umask(0);
 	umask(mask);
-	if (fchmod(fd, 0666 & ~mask) != 0 || !(out->stream = fdopen(fd, "w"))) {
-		struct error *err = error_sys(errno, "write %s", out->path);
-		close(fd);
-		return err;
+	return fchmod(out->fd, 0666 & ~mask) == 0 ? NULL : error_sys(errno, "write %s", out->path);
+}
+
+static struct error *open_fd(struct outfile *out)
+{
+	struct stat st;
+	if (strcmp(out->path, "-") == 0) {
+		fflush(stdout); // what was printed before comes before
+		out->fd = STDOUT_FILENO;
+		return NULL;
 	}
-	return NULL;
+	if (stat(out->path, &st) != 0)
+		return open_temporary(out);
+	if (S_ISDIR(st.st_mode))
+		return error_sys(EISDIR, "write %s", out->path);
+	if (!out->overwrite)
+		return error_hint(error_new(ERROR_EXISTS, "%s exists already", out->path),
+				  "--force overwrites it");
+	if (S_ISREG(st.st_mode))
+		return open_temporary(out);
+	// A device or a pipe cannot be replaced by renaming: write straight into it.
+	out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+	return out->fd >= 0 ? NULL : error_sys(errno, "write %s", out->path);
 }
 
 struct error *outfile_open(const struct outfile_opts *opts, struct outfile **ret)
 {
 	auto_(outfile) out = calloc(1, sizeof(*out));
-	if (!out || !(out->path = strdup(opts->path)))
+	if (!out)
 		return &error_no_memory;
+	out->fd = -1;
 	out->overwrite = opts->overwrite;
-	if (strcmp(opts->path, "-") == 0) {
-		out->stream = stdout;
-	} else {
-		struct error *err = open_temporary(out);
-		if (err)
-			return err;
-	}
+	out->path = strdup(opts->path);
+	if (!out->path)
+		return &error_no_memory;
+	struct error *err = open_fd(out);
+	if (err)
+		return err;
+	out->stream = fopencookie(out, "w", (cookie_io_functions_t){ .write = write_out });
+	if (!out->stream)
+		return &error_no_memory;
+	setvbuf(out->stream, NULL, _IOFBF, 64 << 10);
 	*ret = take(out);
 	return NULL;
 }
@@ -102,14 +129,12 @@ FILE *outfile_stream(struct outfile *out)
 struct error *outfile_commit_consume(struct outfile *consumed)
 {
 	auto_(outfile) out = consumed;
-	bool bad = ferror(out->stream) != 0;
-	errno = bad ? EIO : 0;
-	if (fflush(out->stream) != 0 || bad)
-		return error_sys(errno ? errno : EIO, "write %s", out->path);
+	if (fflush(out->stream) != 0 || ferror(out->stream))
+		return error_sys(out->errnum ? out->errnum : EIO, "write %s", out->path);
 	if (!out->temporary)
 		return NULL;
-	FILE *stream = take(out->stream);
-	if (fclose(stream) != 0)
+	// Some file systems tell only now that a write failed.
+	if (close(take_fd(out->fd)) != 0)
 		return error_sys(errno, "write %s", out->path);
 	// link() refuses to replace a file that appeared meanwhile; rename() would not.
 	if (out->overwrite) {
@@ -131,8 +156,10 @@ void outfile_free(struct outfile *out)
 {
 	if (!out)
 		return;
-	if (out->stream && out->stream != stdout)
+	if (out->stream)
 		fclose(out->stream);
+	if (out->fd > STDERR_FILENO)
+		close(out->fd);
 	if (out->temporary)
 		unlink(out->temporary);
 	free(out->temporary);
