@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the rows of a page of text: the best table first, its holes from the next one, and what
+// no table knows as RULE_NONE.
+#include "object/rows.h"
+
+#include "object/cfi_rule.h"
+#include "object/cfi_sources.h"
+#include "object/rows_fill.h"
+
+// --- rules ---
+
+struct error *rules_init(struct rules *r)
+{
+	*r = (struct rules){ 0 };
+	if (!vec_push(&r->list, (struct wire_rule){ .cfa = CFA_NONE }))
+		return &error_no_memory;
+	return NULL;
+}
+
+void rules_fini(struct rules *r)
+{
+	vec_fini(&r->list);
+	map_fini(&r->index);
+}
+
+uint16_t rules_intern(struct rules *r, const struct wire_rule *rule)
+{
+	static const struct wire_rule none = { .cfa = CFA_NONE };
+	if (memcmp(rule, &none, sizeof(none)) == 0)
+		return RULE_NONE;
+	uint64_t key = str_hash((struct str){ (const char *)rule, sizeof(*rule) });
+	// Two rules of the same hash: the next key is as good.
+	for (const uint64_t *number; (number = map_get(&r->index, key)); key++)
+		if (memcmp(&r->list.at[*number], rule, sizeof(*rule)) == 0)
+			return (uint16_t)*number;
+	if (r->list.len == RULES_MAX || !vec_reserve(&r->list, 1))
+		return RULE_NONE;
+	uint64_t *number = map_put(&r->index, key, /* ret_new= */ NULL);
+	if (!number)
+		return RULE_NONE;
+	*number = r->list.len;
+	r->list.at[r->list.len++] = *rule;
+	return (uint16_t)*number;
+}
+
+// --- pages ---
+
+void row_page_fini(struct row_page *p)
+{
+	vec_fini(&p->rows);
+}
+
+bool rows_add(struct rows_fill *fill, uint64_t offset, const struct wire_rule *rule,
+	      int32_t cfa_offset)
+{
+	struct row_page *page = fill->page;
+	struct wire_row row = {
+		.low16 = (uint16_t)(offset & (TEXT_PAGE_SIZE - 1)),
+		.rule = rules_intern(fill->rules, rule),
+		.cfa_offset = cfa_offset,
+	};
+	if (row.rule == RULE_NONE)
+		row.cfa_offset = 0;
+	const struct wire_row *last = page->rows.len != 0 ? vec_last(&page->rows) : NULL;
+	if (last && last->rule == row.rule && last->cfa_offset == row.cfa_offset)
+		return true;
+	if (!vec_push(&page->rows, row))
+		fill->err = &error_no_memory;
+	return !fill->err;
+}
+
+// A range of file offsets.
+struct range {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct fde_rows {
+	struct rows_fill *fill;
+	const struct cfi_fde *fde;
+	uint64_t offset;     // of the FDE's code
+	struct range wanted; // what is outside is left out
+};
+
+static bool add_range(struct fde_rows *r, const struct cfi_row *row, uint64_t start)
+{
+	struct wire_rule rule;
+	int32_t cfa_offset;
+	cfi_rule_make(row, &r->fde->cie, &rule, &cfa_offset);
+	return rows_add(r->fill, start, &rule, cfa_offset);
+}
+
+// A linkage table whose entries push at another byte than CFA_PLT means: two rows an entry.
+static bool add_plt(struct fde_rows *r, const struct cfi_row *row, struct range range,
+		    unsigned push_done)
+{
+	struct cfi_row part = *row;
+	part.cfa = (struct cfi_rule){ CFI_CFA, .reg = ARCH_REG_SP };
+	for (uint64_t at = range.start; at < range.end; at++) {
+		unsigned byte = (at - r->offset + r->fde->start) & ARCH_PLT_ENTRY_MASK;
+		part.cfa.value = byte >= push_done ? 16 : 8;
+		if (at != range.start && byte != 0 && byte != push_done)
+			continue;
+		if (!add_range(r, &part, at))
+			return false;
+	}
+	return true;
+}
+
+static bool add_row(void *ctx, const struct cfi_row *row)
+{
+	struct fde_rows *r = ctx;
+	uint64_t delta = r->offset - r->fde->start;
+	struct range range = { MAX(row->start + delta, r->wanted.start),
+			       MIN(row->end + delta, r->wanted.end) };
+	unsigned push_done;
+	if (range.start >= range.end)
+		return range.start < r->wanted.end;
+	if (cfi_rule_is_plt(&row->cfa, &push_done) && push_done != ARCH_PLT_PUSH_DONE)
+		return add_plt(r, row, range, push_done);
+	return add_range(r, row, range.start);
+}
+
+// Rows for a part of an FDE's code; false (and no rows) if its program is malformed.
+static bool fill_from_fde(struct rows_fill *fill, const struct cfi_index *index,
+			  const struct cfi_span *span, struct range wanted)
+{
+	struct cfi_fde fde = { 0 };
+	if (!cfi_index_read(index, span, &fde))
+		return false;
+	struct fde_rows r = { fill, &fde, span->start, wanted };
+	size_t kept = fill->page->rows.len;
+	enum cfi_end end = cfi_run(&fill->sources->runner, &index->section, &fde,
+				   &(struct cfi_rows){ add_row, &r });
+	if (end == CFI_NO_MEMORY)
+		fill->err = &error_no_memory;
+	if (end == CFI_MALFORMED)
+		fill->page->rows.len = kept;
+	return end == CFI_DONE;
+}
+
+// Each source leaves holes; the next one fills them.
+static void fill_range(struct rows_fill *fill, struct range range, enum cfi_source source)
+{
+	static const struct wire_rule none = { .cfa = CFA_NONE };
+	const struct cfi_index *index = NULL;
+	if (source == CFI_SOURCE_COUNT) {
+		rows_add(fill, range.start, &none, 0);
+		return;
+	}
+	fill->err = cfi_sources_index(fill->sources, source, &index);
+	if (fill->err)
+		return;
+	const struct cfi_span *span = cfi_index_find(index, range.start);
+	const struct cfi_span *end = index->spans.at + index->spans.len;
+	for (; span && span < end && span->start < range.end && !fill->err; span++) {
+		struct range known = { MAX(span->start, range.start),
+				       MIN(span->start + span->size, range.end) };
+		if (range.start < known.start)
+			fill_range(fill, (struct range){ range.start, known.start }, source + 1);
+		if (!fill->err && !fill_from_fde(fill, index, span, known) && !fill->err)
+			fill_range(fill, known, source + 1);
+		range.start = known.end;
+	}
+	if (range.start < range.end && !fill->err)
+		fill_range(fill, range, source + 1);
+}
+
+struct error *object_row_page(struct object *obj, uint32_t page, struct rules *rules,
+			      struct row_page *ret)
+{
+	auto_fini(row_page) rows = { 0 };
+	struct rows_fill fill = { .object = obj, .rules = rules, .page = &rows };
+	struct error *err = object_cfi_sources(obj, &fill.sources);
+	if (err)
+		return err;
+	uint64_t start = (uint64_t)page << TEXT_PAGE_SHIFT;
+	fill_range(&fill, (struct range){ start, start + TEXT_PAGE_SIZE }, 0);
+	if (fill.err)
+		return fill.err;
+	*ret = rows;
+	rows = (struct row_page){ 0 };
+	return NULL;
+}
