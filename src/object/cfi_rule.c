@@ -11,7 +11,9 @@
 static const uint8_t saved_regs[ARCH_SAVED_COUNT] = ARCH_SAVED_REGS;
 static const uint8_t signal_regs[ARCH_SIGNAL_REGS_COUNT] = ARCH_SIGNAL_REGS;
 
-bool cfi_rule_is_plt(const struct cfi_rule *cfa, unsigned *ret_push_done)
+// A procedure linkage table's CFA in binutils' words. *ret_push_done: the byte of an entry from
+// which on 8 more are on the stack.
+static bool is_plt(const struct cfi_rule *cfa, int16_t *ret_push_done)
 {
 	enum { PUSH_DONE_AT = 6 };
 	static const uint8_t shape[] = {
@@ -21,7 +23,7 @@ bool cfi_rule_is_plt(const struct cfi_rule *cfa, unsigned *ret_push_done)
 		0,
 		DW_OP_lit0 + ARCH_PLT_ENTRY_MASK,
 		DW_OP_and,
-		DW_OP_lit0, // + the offset of the instruction after the push
+		DW_OP_lit0, // + push_done
 		DW_OP_ge,
 		DW_OP_lit0 + 3,
 		DW_OP_shl,
@@ -32,9 +34,9 @@ bool cfi_rule_is_plt(const struct cfi_rule *cfa, unsigned *ret_push_done)
 	for (size_t i = 0; i < sizeof(shape); i++)
 		if (i != PUSH_DONE_AT && (uint8_t)cfa->bytes[i] != shape[i])
 			return false;
-	unsigned push_done = (uint8_t)cfa->bytes[PUSH_DONE_AT] - (unsigned)DW_OP_lit0;
-	*ret_push_done = push_done;
-	return push_done <= ARCH_PLT_ENTRY_MASK;
+	int push_done = (uint8_t)cfa->bytes[PUSH_DONE_AT] - DW_OP_lit0;
+	*ret_push_done = (int16_t)push_done;
+	return push_done >= 0 && push_done <= (int)ARCH_PLT_ENTRY_MASK;
 }
 
 // Whether a rule says "at the stack pointer + offset" in an expression.
@@ -111,14 +113,13 @@ static bool make_return(const struct cfi_rule *from, struct wire_rule *rule)
 static bool make_cfa(const struct cfi_rule *from, struct wire_rule *rule, int32_t *ret_offset)
 {
 	struct dwarf_place place = { .reg = from->reg };
-	unsigned push_done;
 	if (from->how == CFI_CFA) {
 		place.offset = from->value;
-	} else if (cfi_rule_is_plt(from, &push_done)) {
+	} else if (is_plt(from, &rule->cfa_add)) {
 		rule->cfa = CFA_PLT;
 		rule->cfa_reg = ARCH_REG_SP;
 		*ret_offset = WORD;
-		return push_done == ARCH_PLT_PUSH_DONE;
+		return true;
 	} else if (!dwarf_expr_place(cfi_rule_expression(from), &place)) {
 		return false;
 	}

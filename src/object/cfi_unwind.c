@@ -121,7 +121,7 @@ static bool find_row(struct cfi_sources *sources, enum cfi_source source, uint64
 	enum cfi_end end = cfi_run(&sources->runner, &index->section, &fde,
 				   &(struct cfi_rows){ is_row, &search });
 	f->cie = fde.cie;
-	f->bias = f->state->pc - search.vaddr;
+	f->bias = f->state->pc - (f->state->exact ? 0 : 1) - search.vaddr;
 	return end == CFI_DONE && search.found;
 }
 

@@ -82,43 +82,18 @@ struct fde_rows {
 	struct range wanted; // what is outside is left out
 };
 
-static bool add_range(struct fde_rows *r, const struct cfi_row *row, uint64_t start)
-{
-	struct wire_rule rule;
-	int32_t cfa_offset;
-	cfi_rule_make(row, &r->fde->cie, &rule, &cfa_offset);
-	return rows_add(r->fill, start, &rule, cfa_offset);
-}
-
-// A linkage table whose entries push at another byte than CFA_PLT means: two rows an entry.
-static bool add_plt(struct fde_rows *r, const struct cfi_row *row, struct range range,
-		    unsigned push_done)
-{
-	struct cfi_row part = *row;
-	part.cfa = (struct cfi_rule){ CFI_CFA, .reg = ARCH_REG_SP };
-	for (uint64_t at = range.start; at < range.end; at++) {
-		unsigned byte = (at - r->offset + r->fde->start) & ARCH_PLT_ENTRY_MASK;
-		part.cfa.value = byte >= push_done ? 16 : 8;
-		if (at != range.start && byte != 0 && byte != push_done)
-			continue;
-		if (!add_range(r, &part, at))
-			return false;
-	}
-	return true;
-}
-
 static bool add_row(void *ctx, const struct cfi_row *row)
 {
 	struct fde_rows *r = ctx;
 	uint64_t delta = r->offset - r->fde->start;
-	struct range range = { MAX(row->start + delta, r->wanted.start),
-			       MIN(row->end + delta, r->wanted.end) };
-	unsigned push_done;
-	if (range.start >= range.end)
-		return range.start < r->wanted.end;
-	if (cfi_rule_is_plt(&row->cfa, &push_done) && push_done != ARCH_PLT_PUSH_DONE)
-		return add_plt(r, row, range, push_done);
-	return add_range(r, row, range.start);
+	uint64_t start = MAX(row->start + delta, r->wanted.start);
+	uint64_t end = MIN(row->end + delta, r->wanted.end);
+	struct wire_rule rule;
+	int32_t cfa_offset;
+	if (start >= end)
+		return start < r->wanted.end; // before what is wanted, or behind it
+	cfi_rule_make(row, &r->fde->cie, &rule, &cfa_offset);
+	return rows_add(r->fill, start, &rule, cfa_offset);
 }
 
 // Rows for a part of an FDE's code; false (and no rows) if its program is malformed.

@@ -31,7 +31,8 @@ struct error *object_row_page(struct object *obj, uint32_t page, struct rules *r
 			      struct row_page *ret) must_check;
 
 // The general case, for rules that are CFA_EXPR: runs the file's own table with full DWARF
-// expressions for the frame in *state (whose pc is at file offset `offset`).
+// expressions for the frame in *state. `offset` is where its code is looked up: the file offset of
+// its pc, or of pc - 1 if that is a return address.
 struct memory_reader {
 	bool (*read)(void *ctx, uint64_t address, uint64_t *ret); // eight bytes of the target
 	void *ctx;

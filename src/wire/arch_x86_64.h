@@ -54,7 +54,6 @@ enum arch_reg {
 // mov $15,%rax; syscall: the first eight bytes of every rt_sigreturn trampoline.
 #define ARCH_SIGRETURN_CODE 0x0f0000000fc0c748ull
 
-// A procedure linkage table entry, as binutils describes it: CFA = rsp + 8, and 8 more when the
-// `push` at byte 11 of the 16-byte entry has run.
+// A procedure linkage table entry of 16 bytes, as binutils describes it: CFA = rsp + 8, and 8 more
+// when its `push` has run, which is at byte 11, or 9 in entries that start with endbr64.
 #define ARCH_PLT_ENTRY_MASK 15u
-#define ARCH_PLT_PUSH_DONE 11u

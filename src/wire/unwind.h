@@ -21,7 +21,7 @@ enum wire_cfa {
 	CFA_NONE,   // no unwind information here: the frame pointer may help
 	CFA_REG,    // cfa_reg + row.cfa_offset
 	CFA_DEREF,  // *(cfa_reg + row.cfa_offset) + cfa_add
-	CFA_PLT,    // see ARCH_PLT_*
+	CFA_PLT,    // sp + 8, and 8 more from byte cfa_add of each entry on, see ARCH_PLT_*
 	CFA_SIGNAL, // a signal frame: all registers lie on the stack in the kernel's layout
 	CFA_END,    // the outermost frame: it has no caller
 	CFA_EXPR,   // anything else: only the file's own table tells (user space)
@@ -30,7 +30,9 @@ enum wire_cfa {
 
 #define RULE_RA_IN_REG 1 // flags: the return address is in register number `ra`
 
-#define SAVED_SAME 0           // saved[]: the caller's value is still in the register
+// saved[]: the caller's value is still in the register. Not so for fp_based ones, where 0 is a
+// place like any other: the frame pointer of a realigned stack points to the caller's.
+#define SAVED_SAME 0
 #define SAVED_UNKNOWN (-32768) // saved[]: the caller's value is lost
 #define RULE_NONE 0            // rule number 0 is always { .cfa = CFA_NONE }
 
@@ -40,7 +42,7 @@ struct wire_rule {
 	wu8 cfa_reg;  // DWARF register number
 	wu8 fp_based; // bit i: saved[i] counts from the frame pointer register, not from the CFA
 	wu8 flags;    // RULE_*
-	ws16 cfa_add; // CFA_DEREF
+	ws16 cfa_add; // CFA_DEREF, CFA_PLT
 	ws16 ra;      // the return address is at CFA + 8 * ra
 	ws16 saved[ARCH_SAVED_COUNT]; // ARCH_SAVED_REGS[i] is at CFA + 8 * saved[i]
 };
