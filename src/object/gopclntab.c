@@ -77,13 +77,14 @@ static bool header_part(struct str table, unsigned index, struct str *ret)
 	return true;
 }
 
-// In a position-independent program the addresses in the table are only relocations.
-static bool relocate(struct object *obj, uint64_t vaddr, char *bytes, size_t len)
+// In a position-independent program an address in the file may be only a relocation.
+static bool relocate(struct object *obj, const char *section, uint64_t vaddr, char *bytes,
+		     size_t len)
 {
 	struct str relocations;
 	uint64_t unused;
 	bool any = false;
-	if (!object_section(obj, ".rela.dyn", &relocations, &unused))
+	if (!object_section(obj, section, &relocations, &unused))
 		return false;
 	for (; relocations.len >= sizeof(Elf64_Rela);
 	     relocations = str_skip(relocations, sizeof(Elf64_Rela))) {
@@ -98,22 +99,51 @@ static bool relocate(struct object *obj, uint64_t vaddr, char *bytes, size_t len
 	return any;
 }
 
+static bool relocate_all(struct object *obj, uint64_t vaddr, char *bytes, size_t len)
+{
+	// Go's own linker names the section differently than the others.
+	bool any = relocate(obj, ".rela.dyn", vaddr, bytes, len);
+	return relocate(obj, ".rela", vaddr, bytes, len) || any;
+}
+
+// From Go 1.26 on, only runtime.moduledata tells where the text starts.
+static bool module_text_start(struct object *obj, uint64_t table_vaddr, uint64_t first_entry,
+			      uint64_t *ret)
+{
+	enum { PC_HEADER = 0, MIN_PC = 20, TEXT = 22, WORDS };
+	uint64_t module[WORDS], vaddr;
+	struct str content;
+	if (!object_section(obj, ".go.module", &content, &vaddr) || content.len < sizeof(module))
+		return false;
+	memcpy(module, content.ptr, sizeof(module));
+	relocate_all(obj, vaddr, (char *)module, sizeof(module));
+	if (module[PC_HEADER] != table_vaddr || module[MIN_PC] != module[TEXT] + first_entry)
+		return false;
+	*ret = module[TEXT];
+	return true;
+}
+
 static uint64_t section_start(struct object *obj, const char *name)
 {
 	const struct elf_section *s = elf_section_find(&obj->elf, name);
 	return s ? s->header.sh_addr : 0;
 }
 
-// Where entries count from. Before a relocation the header has 0, from Go 1.26 on always.
-static uint64_t find_text_start(struct object *obj, struct str table, uint64_t vaddr,
-				unsigned index)
+// Where entries count from.
+static uint64_t find_text_start(struct object *obj, const struct gopclntab *t, struct str table,
+				uint64_t vaddr)
 {
-	uint64_t start = 0;
-	header_word(table, index, &start);
-	if (start == 0)
-		relocate(obj, vaddr + HEADER_SIZE + (uint64_t)index * WORD, (char *)&start,
-			 sizeof(start));
-	return start != 0 ? start : section_start(obj, ".text");
+	unsigned index = t->layout->text_start;
+	uint64_t start = 0, first_entry = 0;
+	if (header_word(table, index, &start) && start != 0)
+		return start;
+	relocate_all(obj, vaddr + HEADER_SIZE + (uint64_t)index * WORD, (char *)&start, WORD);
+	if (start != 0)
+		return start;
+	read_number(t->functab, 0, t->layout->entry_size, &first_entry);
+	if (module_text_start(obj, vaddr, first_entry, &start))
+		return start;
+	return section_start(obj, ".text");
 }
 
 static const struct layout *find_layout(struct str table)
@@ -155,15 +185,17 @@ static struct gopclntab *gopclntab_new(struct object *obj, struct str table, uin
 		return NULL;
 	t->layout = layout;
 	if (layout->text_start != 0) {
-		t->text_start = find_text_start(obj, table, vaddr, layout->text_start);
-		return parse_header(t, table) ? take(t) : NULL;
+		if (!parse_header(t, table))
+			return NULL;
+		t->text_start = find_text_start(obj, t, table, vaddr);
+		return take(t);
 	}
 	// Whole addresses in functab: each of them may be a relocation.
 	autofree char *copy = malloc(table.len);
 	if (!copy)
 		return NULL;
 	memcpy(copy, table.ptr, table.len);
-	if (relocate(obj, vaddr, copy, table.len))
+	if (relocate_all(obj, vaddr, copy, table.len))
 		table.ptr = copy;
 	if (!parse_header(t, table))
 		return NULL;
