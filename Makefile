@@ -20,7 +20,7 @@ endef
 # A sanitizer that reports and goes on would let a test pass.
 ASAN := -Dwerror=true -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all
 FUZZ := -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
-	-Dc_args=-fno-sanitize-recover=all,-fsanitize=fuzzer-no-link
+	-Dc_args='-fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
 .PHONY: all build demo check check-builds check-fuzz bench install format clean help \
 	setup-build setup-check setup-fuzz
