@@ -24,16 +24,17 @@ struct mapping {
 	uint64_t died;   // MAPPING_ALIVE while it lasts
 };
 
+typedef VEC(struct mapping) mapping_vec;
+
 struct process {
 	pid_t pid;
 	pid_t parent;
 	char comm[16];
-	uint64_t born;                // 0 if it was there before we looked
-	uint64_t died;                // MAPPING_ALIVE while it lasts
-	uint32_t generation;          // grows with every change of its live mappings
-	VEC(struct mapping) mappings; // by born time; overlapping ones replace each other
-	// process.c keeps a sorted index of the live ones here
-	VEC(struct mapping) live;
+	uint64_t born;       // 0 if it was there before we looked
+	uint64_t died;       // MAPPING_ALIVE while it lasts
+	uint32_t generation; // grows with every change of its live mappings
+	mapping_vec live;    // as of the last event, by address, not overlapping
+	mapping_vec past;    // what ended, in the order it ended
 };
 
 struct processes;
@@ -43,7 +44,7 @@ void processes_free(struct processes *ps);
 GUARD_FREE(processes)
 
 // The process with this pid at this time (pids are reused); learnt from /proc if it is new to us.
-// NULL if it is unknown and gone. The pointer stays valid until processes_free().
+// NULL if it is unknown and gone. The pointer stays valid until processes_expire() drops it.
 struct process *processes_find(struct processes *ps, pid_t pid, uint64_t time);
 // Reads /proc/PID/maps again, because an address in no known mapping was seen. At most once in a
 // few milliseconds a process. True if anything changed.
@@ -56,7 +57,12 @@ struct error *processes_on_exec(struct processes *ps, pid_t pid, struct str comm
 				uint64_t time) must_check;
 struct error *processes_on_mmap(struct processes *ps, pid_t pid,
 				const struct mapping *m) must_check;
+// What it had mapped is kept for samples that come late.
 void processes_on_exit(struct processes *ps, pid_t pid, uint64_t time);
 
-// The mapping an address was in at a time; NULL if none.
+// Forgets what ended before a time of which no more samples will come: mappings, and whole
+// processes.
+void processes_expire(struct processes *ps, uint64_t before);
+
+// The mapping an address was in at a time; NULL if none. Valid until the process changes.
 const struct mapping *process_mapping(const struct process *p, uint64_t address, uint64_t time);
