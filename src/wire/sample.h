@@ -5,7 +5,8 @@
 //                      | if `end` is WALK_NEED_*: struct walk_state, then stack_size bytes of stack
 //                        from the state's stack pointer upwards
 //
-// Addresses of callers are those of the call, not of the instruction after it.
+// A user frame's address is the call's; a kernel frame's is the return address, as the kernel has
+// it.
 #pragma once
 
 #include "wire/unwind.h"

@@ -148,8 +148,8 @@ static void compare_row(struct comparison *c, const struct readelf_row *row)
 	c->kinds[kind]++;
 	if (!same && ++c->wrong <= 10)
 		printf("# %" PRIx64 "..%" PRIx64 ": readelf says CFA %s, ra %s, rbx %s, rbp %s\n",
-		       row->start, row->end, row->cfa, row->regs[ARCH_REG_RA], row->regs[REG_RBX],
-		       row->regs[REG_RBP]);
+		       row->start, row->end, row->cfa, row->regs[ARCH_REG_RA], row->regs[X86_RBX],
+		       row->regs[X86_RBP]);
 }
 
 // Between two rows of readelf there is nothing.
