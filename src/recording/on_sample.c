@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a sample: finish the walk if the kernel could not, turn addresses into locations, keep
+// the stack.
+#include <stdio.h>
+#include <string.h>
+
+#include "recording/session.h"
+#include "target/proc.h"
+
+static struct str comm_of(const char *comm)
+{
+	return (struct str){ comm, strnlen(comm, WIRE_COMM_SIZE) };
+}
+
+static uint32_t root_frame(struct session *s, enum frame_kind kind, struct str name)
+{
+	struct frame f = { .name = profile_string(s->profile, name), .kind = kind };
+	uint32_t frame = f.name == PROFILE_NONE ? PROFILE_NONE : profile_frame(s->profile, &f);
+	return frame == PROFILE_NONE ? 0 : collection_frame(&s->collection, frame);
+}
+
+static struct str thread_name(struct session *s, const struct raw_sample *raw,
+			      const struct process *p, char buffer[WIRE_COMM_SIZE])
+{
+	if (raw->comm)
+		return comm_of(raw->comm);
+	// Engine perf does not tell; /proc does while the thread lives.
+	struct proc_status status;
+	auto_(error) err = raw->tid == raw->pid ? NULL : proc_status_read(raw->tid, &status);
+	(void)s;
+	if (raw->tid != raw->pid && !err) {
+		memcpy(buffer, status.comm, WIRE_COMM_SIZE);
+		return comm_of(buffer);
+	}
+	return comm_of(p ? p->comm : "");
+}
+
+// Which thread of which process; UINT32_MAX when there is no memory.
+static uint32_t find_thread(struct session *s, const struct raw_sample *raw,
+			    const struct process *p)
+{
+	char buffer[WIRE_COMM_SIZE];
+	uint64_t key = map_pair((uint32_t)raw->pid, (uint32_t)raw->tid);
+	uint64_t *known = raw->comm ? NULL : map_get(&s->threads, key);
+	if (known)
+		return (uint32_t)*known;
+	struct str own = thread_name(s, raw, p, buffer);
+	struct str process = p ? comm_of(p->comm) : own;
+	struct thread t = { .pid = (uint32_t)raw->pid,
+			    .tid = (uint32_t)raw->tid,
+			    .name = profile_string(s->profile, own),
+			    .process = profile_string(s->profile, process) };
+	if (t.name == PROFILE_NONE || t.process == PROFILE_NONE)
+		return PROFILE_NONE;
+	uint32_t thread = profile_thread(s->profile, &t);
+	uint64_t *slot = raw->comm ? NULL : map_put(&s->threads, key, NULL);
+	if (slot)
+		*slot = thread;
+	return thread;
+}
+
+static uint32_t user_location(struct session *s, const struct raw_sample *raw, struct process *p,
+			      uint64_t address)
+{
+	const struct mapping *m = p ? process_mapping(p, address, raw->time) : NULL;
+	if (!m)
+		return collection_generated(&s->collection, raw->pid, address, /* base= */ 0);
+	if (m->file == FILE_ANONYMOUS)
+		return collection_generated(&s->collection, raw->pid, address, m->start);
+	return collection_file(&s->collection, m->file, address - m->start + m->offset);
+}
+
+// What the kernel could not walk. s->frames holds the finished stack afterwards.
+static enum walk_end finish_walk(struct session *s, const struct raw_sample *raw, struct process *p,
+				 size_t *count)
+{
+	if (raw->end < WALK_FINAL_COUNT)
+		return raw->end;
+	if (!p) {
+		// Gone, and nothing was ever learnt of it: the address is all there is.
+		s->frames[(*count)++] = raw->state->pc;
+		return WALK_BAD_PC;
+	}
+	session_publish(s, p);
+	struct unwind_input in = {
+		.process = p, .time = raw->time, .state = raw->state, .stack = raw->stack
+	};
+	return unwinder_walk(s->unwinder, &in, s->frames, count, MAX_FRAMES);
+}
+
+static uint32_t push(struct session *s, uint32_t stack, uint32_t location)
+{
+	if (stack == STACK_NONE || location == 0)
+		return STACK_NONE;
+	return stacks_push(&s->collection.stacks, stack, location);
+}
+
+static uint32_t push_roots(struct session *s, uint32_t thread, bool truncated)
+{
+	const struct profile *p = s->profile;
+	const struct thread *t = &p->threads.at[thread];
+	uint32_t stack =
+		push(s, STACK_EMPTY, root_frame(s, FRAME_PROCESS, profile_text(p, t->process)));
+	if (s->opts->threads) {
+		char name[64];
+		snprintf(name, sizeof(name), "%.*s (%u)", STR_ARG(profile_text(p, t->name)),
+			 t->tid);
+		stack = push(s, stack, root_frame(s, FRAME_THREAD, str_from(name)));
+	}
+	if (truncated)
+		stack = push(s, stack, root_frame(s, FRAME_MARK, STR("[truncated]")));
+	return stack;
+}
+
+void session_on_sample(void *ctx, const struct raw_sample *raw)
+{
+	struct session *s = ctx;
+	struct process *p = processes_find(s->processes, raw->pid, raw->time);
+	size_t count = MIN(raw->user_count, (size_t)MAX_FRAMES - 1);
+	if (count != 0)
+		memcpy(s->frames, raw->user, count * sizeof(*raw->user));
+	bool truncated = !raw->kernel_task && finish_walk(s, raw, p, &count) >= WALK_COMPLETE_COUNT;
+
+	uint32_t thread = find_thread(s, raw, p);
+	uint32_t stack = thread == PROFILE_NONE ? STACK_NONE : push_roots(s, thread, truncated);
+	for (size_t i = count; i != 0; i--)
+		stack = push(s, stack, user_location(s, raw, p, s->frames[i - 1]));
+	for (size_t i = raw->kernel_count; i != 0; i--) {
+		uint64_t address = raw->kernel[i - 1] - (i > 1 ? 1 : 0);
+		stack = push(s, stack, collection_kernel(&s->collection, address));
+	}
+	struct collected_sample sample = { .stack = stack, .thread = thread, .time = raw->time };
+	if (stack == STACK_NONE || !vec_push(&s->collection.samples, sample)) {
+		s->undelivered++;
+		return;
+	}
+	s->profile->info.truncated += truncated;
+}

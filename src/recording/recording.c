@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/recording.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "recording/command.h"
+#include "recording/engine.h"
+#include "recording/session.h"
+#include "target/proc.h"
+
+#define POLL_MS 50
+#define PROGRESS_NS (200 * 1000000ull)
+
+struct run {
+	const struct recording_opts *opts;
+	struct session *session;
+	struct command command;
+	pid_vec pids;             // the targets themselves
+	VEC(struct pollfd) alive; // their pidfds
+	struct recording_result result;
+};
+
+static void command_guard_fini(struct run *r)
+{
+	command_fini(&r->command);
+	vec_each (p, &r->alive)
+		close(p->fd);
+	vec_fini(&r->alive);
+	vec_fini(&r->pids);
+	session_free(r->session);
+}
+#define auto_run __attribute__((cleanup(command_guard_fini))) struct run
+
+static struct error *no_such_process(pid_t pid, int errnum)
+{
+	if (errnum == ESRCH)
+		return error_hint(error_new(ERROR_GONE, "there is no process %d", pid),
+				  "`wick list` shows what runs");
+	return error_sys(errnum, "watch process %d", pid);
+}
+
+static struct error *watch_target(struct run *r, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return no_such_process(pid, errno);
+	if (!vec_push(&r->alive, (struct pollfd){ .fd = fd, .events = POLLIN })) {
+		close(fd);
+		return &error_no_memory;
+	}
+	return vec_push(&r->pids, pid) ? NULL : &error_no_memory;
+}
+
+static struct error *find_targets(struct run *r)
+{
+	struct error *err = NULL;
+	for (size_t i = 0; i < r->opts->pid_count && !err; i++)
+		err = watch_target(r, r->opts->pids[i]);
+	if (!err && r->opts->command) {
+		err = command_prepare(r->opts->command, &r->command);
+		if (!err)
+			err = watch_target(r, r->command.pid);
+	}
+	return err;
+}
+
+static struct error *open_sampler(struct run *r)
+{
+	const struct recording_opts *opts = r->opts;
+	struct session *s = r->session;
+	pid_vec pids = { 0 };
+	vec_each (pid, &r->pids)
+		if (!vec_push(&pids, *pid))
+			return &error_no_memory;
+	struct error *err =
+		opts->no_children || opts->whole_machine ? NULL : proc_add_descendants(&pids);
+	vec_each (pid, &pids)
+		session_follow(s, *pid);
+	struct sampler_opts sampler = { .pids = pids.at,
+					.pid_count = pids.len,
+					.whole_machine = opts->whole_machine,
+					.children = !opts->no_children,
+					.kernel = !opts->no_kernel,
+					.period_ns = opts->period_ns,
+					.hooks = { session_on_sample, session_on_side, s } };
+	if (!err)
+		err = engine_open(&sampler, opts->engine, &s->sampler,
+				  &s->profile->info.engine_reason);
+	// Known before the first sample, so that it need not be finished in user space.
+	vec_each (pid, &pids) {
+		struct process *p = err ? NULL : processes_find(s->processes, *pid, clock_now());
+		if (p)
+			session_publish(s, p);
+	}
+	vec_fini(&pids);
+	return err;
+}
+
+static bool targets_gone(struct run *r)
+{
+	if (r->opts->command)
+		return command_ended(&r->command);
+	if (r->alive.len == 0)
+		return false;
+	if (poll(r->alive.at, r->alive.len, 0) <= 0)
+		return false;
+	vec_each (p, &r->alive)
+		if (p->revents == 0)
+			return false;
+	return true;
+}
+
+static void report(struct run *r, uint64_t now, uint64_t *next)
+{
+	struct session *s = r->session;
+	if (!r->opts->on_progress || now < *next)
+		return;
+	struct recording_progress progress = { .elapsed_ns = now - s->start,
+					       .samples = s->collection.samples.len,
+					       .lost = s->sampler->ops->lost(s->sampler) };
+	r->opts->on_progress(r->opts->ctx, &progress);
+	*next = now + PROGRESS_NS;
+}
+
+static int time_to_wait(const struct run *r, uint64_t now)
+{
+	uint64_t end = r->session->start + r->opts->duration_ns;
+	if (r->opts->duration_ns == 0)
+		return POLL_MS;
+	return end > now ? (int)MIN((end - now) / 1000000 + 1, (uint64_t)POLL_MS) : 0;
+}
+
+static struct error *sample_until_end(struct run *r)
+{
+	struct session *s = r->session;
+	uint64_t next_report = 0;
+	for (;;) {
+		uint64_t now = clock_now();
+		r->result.stopped = r->opts->stop && *r->opts->stop;
+		r->result.targets_exited = targets_gone(r);
+		bool over = r->opts->duration_ns != 0 && now >= s->start + r->opts->duration_ns;
+		if (r->result.stopped || r->result.targets_exited || over)
+			return NULL;
+		report(r, now, &next_report);
+		struct error *err = s->sampler->ops->poll(s->sampler, time_to_wait(r, now));
+		if (err)
+			return err;
+		session_idle(s);
+	}
+}
+
+static char *describe_target(const struct run *r)
+{
+	char *text = NULL;
+	if (r->opts->whole_machine)
+		return strdup("the whole machine");
+	if (r->opts->command)
+		return strdup(r->opts->command[0]);
+	struct process *p = processes_find(r->session->processes, r->pids.at[0], clock_now());
+	int len = r->pids.len > 1
+			  ? asprintf(&text, "%zu processes", r->pids.len)
+			  : asprintf(&text, "pid %d (%s)", r->pids.at[0], p ? p->comm : "?");
+	return len < 0 ? NULL : text;
+}
+
+static struct error *take_samples(struct run *r)
+{
+	struct session *s = r->session;
+	struct profile_info *info = &s->profile->info;
+	struct timespec wall;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	info->start_unix_ns = (uint64_t)wall.tv_sec * NS_PER_SEC + (uint64_t)wall.tv_nsec;
+	info->event = r->opts->event->name;
+	info->unit = r->opts->event->unit;
+	info->engine = s->sampler->ops->name;
+	info->period = r->opts->period_ns;
+	info->target = describe_target(r);
+	s->start = clock_now();
+	struct error *err = s->sampler->ops->start(s->sampler);
+	if (!err && r->opts->command)
+		err = command_go(&r->command, r->opts->command[0]);
+	if (!err)
+		err = sample_until_end(r);
+	if (err)
+		return err;
+	err = s->sampler->ops->stop(s->sampler);
+	info->duration_ns = clock_now() - s->start;
+	return err ? err : s->sampler->ops->poll(s->sampler, /* timeout_ms= */ 0);
+}
+
+struct error *recording_run(const struct recording_opts *opts, struct recording_result *ret)
+{
+	auto_run r = { .opts = opts };
+	struct error *err = session_new(opts, &r.session);
+	if (!err)
+		err = find_targets(&r);
+	if (!err)
+		err = open_sampler(&r);
+	if (!err)
+		err = take_samples(&r);
+	if (!err)
+		err = session_finish(r.session);
+	if (err)
+		return err;
+	r.result.command_status = command_ended(&r.command) ? r.command.status : -1;
+	r.result.profile = take(r.session->profile);
+	*ret = r.result;
+	return NULL;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/session.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "target/proc.h"
+
+#define NAMING_TIME_NS (20 * 1000000ull)
+#define FORGET_AFTER_NS (3 * NS_PER_SEC)
+
+static struct object *as_object(uint64_t value)
+{
+	return (struct object *)(uintptr_t)value;
+}
+
+// The vDSO is in no file, but it is the same in our own memory.
+static struct error *open_vdso(struct object **ret)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	if (!image)
+		return error_new(ERROR_NOT_FOUND, "there is no vDSO");
+	auto_fini(buf) maps = { 0 };
+	struct error *err = file_read("/proc/self/maps", &maps);
+	if (err)
+		return err;
+	struct str rest = buf_view(&maps);
+	struct maps_line line;
+	while (maps_next(&rest, &line))
+		if (line.start == (uintptr_t)image)
+			return object_open_memory((struct str){ image, line.end - line.start },
+						  "[vdso]", ret);
+	return error_new(ERROR_NOT_FOUND, "the vDSO is not mapped");
+}
+
+static struct error *open_file(struct session *s, uint32_t file, struct object **ret)
+{
+	int fd;
+	if (file == FILE_VDSO)
+		return open_vdso(ret);
+	struct error *err = files_open(s->files, file, &fd);
+	if (err)
+		return err;
+	struct object_opts opts = { .path = files_path(s->files, file),
+				    .root = files_root(s->files, file) };
+	return object_open_consume_fd(fd, &opts, ret);
+}
+
+static struct object *object_of(void *ctx, uint32_t file)
+{
+	struct session *s = ctx;
+	bool fresh;
+	uint64_t *slot = map_put(&s->objects, file, &fresh);
+	if (!slot)
+		return NULL;
+	if (fresh) {
+		struct object *obj = NULL;
+		auto_(error) err = open_file(s, file, &obj);
+		*slot = (uintptr_t)obj;
+	}
+	return as_object(*slot);
+}
+
+static const char *path_of(void *ctx, uint32_t file)
+{
+	return files_path(((struct session *)ctx)->files, file);
+}
+
+static bool refresh(void *ctx, struct process *process)
+{
+	struct session *s = ctx;
+	if (!process_refresh(s->processes, process))
+		return false;
+	session_publish(s, process);
+	return true;
+}
+
+static void on_page(void *ctx, const struct wire_page_key *key, const struct row_page *page)
+{
+	struct session *s = ctx;
+	const struct rules *rules = unwinder_rules(s->unwinder);
+	if (!s->sampler->ops->publish_page)
+		return;
+	s->sampler->ops->publish_rules(s->sampler, rules->list.at, rules->list.len);
+	s->sampler->ops->publish_page(s->sampler, key, page->rows.at, page->rows.len);
+}
+
+struct error *session_new(const struct recording_opts *opts, struct session **ret)
+{
+	auto_(session) s = calloc(1, sizeof(*s));
+	if (!s || !collection_init(&s->collection))
+		return &error_no_memory;
+	s->opts = opts;
+	struct error *err = files_new(&s->files);
+	if (!err)
+		err = processes_new(s->files, &s->processes);
+	if (!err)
+		err = profile_new(&s->profile);
+	if (!err)
+		err = unwinder_new(&(struct unwinder_hooks){ object_of, refresh, on_page, s },
+				   &s->unwinder);
+	if (!err)
+		err = symbolizer_new(&(struct symbolizer_opts){ .profile = s->profile,
+								.inlines = !opts->no_inlines,
+								.lines = opts->lines },
+				     &s->symbolizer);
+	if (err)
+		return err;
+	*ret = take(s);
+	return NULL;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	sampler_free(s->sampler);
+	collection_fini(&s->collection);
+	symbolizer_free(s->symbolizer);
+	unwinder_free(s->unwinder);
+	for (struct map_slot *o = map_first(&s->objects); o; o = map_next(&s->objects, o))
+		object_free(as_object(o->value));
+	map_fini(&s->objects);
+	map_fini(&s->followed);
+	map_fini(&s->threads);
+	profile_free(s->profile);
+	processes_free(s->processes);
+	files_free(s->files);
+	free(s);
+}
+
+void session_follow(struct session *s, pid_t pid)
+{
+	(void)map_put(&s->followed, (uint64_t)pid, NULL);
+}
+
+void session_publish(struct session *s, const struct process *p)
+{
+	if (!s->sampler->ops->publish_process)
+		return;
+	VEC(struct wire_mapping) mappings = { 0 };
+	vec_each (m, &p->live) {
+		struct wire_mapping w = { .start = m->start,
+					  .end = m->end,
+					  .delta = m->offset - m->start,
+					  .file = m->file };
+		if (!vec_push(&mappings, w))
+			break;
+	}
+	s->sampler->ops->publish_process(s->sampler, p->pid, p->generation, mappings.at,
+					 mappings.len);
+	vec_fini(&mappings);
+}
+
+void session_idle(struct session *s)
+{
+	struct namer namer = { s->symbolizer, object_of, path_of, s };
+	uint64_t now = clock_now();
+	collection_name(&s->collection, &namer, now + NAMING_TIME_NS, /* last= */ false);
+	if (now > s->trimmed + FORGET_AFTER_NS) {
+		processes_expire(s->processes, now - FORGET_AFTER_NS);
+		s->trimmed = now;
+	}
+}
+
+struct error *session_finish(struct session *s)
+{
+	struct namer namer = { s->symbolizer, object_of, path_of, s };
+	collection_name(&s->collection, &namer, /* until= */ 0, /* last= */ true);
+	s->profile->info.lost = s->sampler->ops->lost(s->sampler) + s->undelivered;
+	return collection_finish(&s->collection, s->profile, s->start);
+}
