@@ -193,7 +193,8 @@ def summarize(done, out=sys.stdout):
         print(f"skipped: {suite}: {name}: {reason}", file=out)
     for suite, result in done:
         if result.failed:
-            print(f"failed: {suite.name}: {'; '.join(result.failed)}", file=out)
+            more = f" and {len(result.failed) - 3} more" if len(result.failed) > 3 else ""
+            print(f"failed: {suite.name}: {'; '.join(result.failed[:3])}{more}", file=out)
     if passed + failed == 0:
         print("nothing was tested", file=out)
         failed = 1
