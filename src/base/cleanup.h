@@ -8,8 +8,9 @@
 #define must_check __attribute__((warn_unused_result))
 #define printf_like(fmt, args) __attribute__((format(printf, fmt, args)))
 
+// To be released is use enough: `unused` keeps clang from complaining.
 // auto_(thing) t = thing_new();        calls thing_free(t) at the end of the scope
-#define auto_(type) __attribute__((cleanup(type##_free_guard))) struct type *
+#define auto_(type) __attribute__((cleanup(type##_free_guard), unused)) struct type *
 // auto_fini(thing) t = { 0 };          calls thing_fini(&t) at the end of the scope
 #define auto_fini(type) __attribute__((cleanup(type##_fini))) struct type
 // Below the declaration of thing_free(), makes auto_(thing) possible.

@@ -92,7 +92,8 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 	return 0;
 }
 
-static int to_stderr(enum libbpf_print_level level, const char *format, va_list args)
+printf_like(2, 0) static int to_stderr(enum libbpf_print_level level, const char *format,
+				       va_list args)
 {
 	(void)level;
 	return vfprintf(stderr, format, args);

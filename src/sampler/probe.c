@@ -104,10 +104,10 @@ struct error *probe_bpf(void)
 {
 	int errnum;
 	if (kernel_may_freeze())
-		return error_hint(
-			error_new(ERROR_UNSUPPORTED, "this kernel can freeze when BPF reads a "
-						     "program's memory in an interrupt"),
-			"update the kernel: 6.1.36, 6.3.10, 6.4 and later have the fix");
+		return error_hint(error_new(ERROR_UNSUPPORTED,
+					    "this kernel can freeze when BPF reads a "
+					    "program's memory in an interrupt"),
+				  "update the kernel: 6.1.36, 6.3.10, 6.4 and later have the fix");
 	libbpf_set_print(NULL);
 	if (!can_load_program(&errnum)) {
 		struct error *err = error_sys(errnum, "load a BPF program");

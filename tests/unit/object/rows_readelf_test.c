@@ -164,8 +164,7 @@ static void compare_gap(struct comparison *c, uint64_t start, uint64_t end)
 			c->outside++;
 }
 
-static struct error *compare(const char *path, struct readelf_frames *frames,
-			     struct comparison *c)
+static struct error *compare(const char *path, struct readelf_frames *frames, struct comparison *c)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
