@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inlined functions and lines. Debug information is divided into units, one per source file that
+// was compiled. Which unit has an address is indexed once for the whole file, from the units' own
+// ranges (.debug_aranges is often left out); a unit is looked into when it is first asked for.
+#include <dwarf.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "object/dwarf_file.h"
+#include "object/dwarf_scopes.h"
+#include "object/object_parts.h"
+
+#define UNITS_MAX (1u << 20)
+#define UNIT_RANGES_MAX (4u << 20)
+// Ranges of different units rarely overlap: how many to try.
+#define OVERLAP_MAX 8
+
+struct unit {
+	Dwarf_Die die; // its root; of the skeleton if the rest is in a .dwo file
+	bool skeleton;
+	bool walked;
+	struct scopes scopes;
+};
+
+struct unit_range {
+	uint64_t low, high;
+	uint32_t unit;
+};
+
+struct source {
+	struct dwarf_file *file;
+	const struct elf_file *code;
+	VEC(struct unit) units;
+	VEC(struct unit_range) ranges;
+};
+
+static void source_free(void *state)
+{
+	struct source *s = state;
+	vec_each (unit, &s->units)
+		scopes_fini(&unit->scopes);
+	vec_fini(&s->units);
+	vec_fini(&s->ranges);
+	dwarf_file_free(s->file);
+	free(s);
+}
+
+// --- which unit has an address ---
+
+static int compare_unit_ranges(const void *a_ptr, const void *b_ptr)
+{
+	const struct unit_range *a = a_ptr, *b = b_ptr;
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+// A unit's functions mostly lie side by side: one range for all of them does.
+static void merge_ranges(struct source *s)
+{
+	struct unit_range *last = NULL;
+	vec_sort(&s->ranges, compare_unit_ranges);
+	vec_each (range, &s->ranges) {
+		if (last && last->unit == range->unit)
+			last->high = MAX(last->high, range->high);
+		else if (!last)
+			last = s->ranges.at;
+		else
+			*++last = *range;
+	}
+	s->ranges.len = last ? (size_t)(last - s->ranges.at) + 1 : 0;
+}
+
+static bool add_unit(struct source *s, Dwarf_Die *die, bool skeleton)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t offset = 0;
+	size_t before = s->ranges.len;
+	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
+		struct unit_range range = { low, high, (uint32_t)s->units.len };
+		if (!dwarf_range_is_code(s->code, low, high))
+			continue;
+		if (s->ranges.len >= UNIT_RANGES_MAX || !vec_push(&s->ranges, range))
+			return false;
+	}
+	if (s->ranges.len == before)
+		return true;
+	return s->units.len < UNITS_MAX &&
+	       vec_push(&s->units, (struct unit){ .die = *die, .skeleton = skeleton });
+}
+
+static bool index_units(struct source *s)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+	while (dwarf_get_units(s->file->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
+		    !add_unit(s, &die, type == DW_UT_skeleton))
+			return false;
+	merge_ranges(s);
+	return true;
+}
+
+static struct source *source_new(struct object *obj)
+{
+	struct object *holder = obj;
+	if (!elf_section_find(&obj->elf, ".debug_info"))
+		holder = object_debug_file(obj);
+	struct dwarf_file *file = holder ? dwarf_file_new(holder) : NULL;
+	if (!file)
+		return NULL;
+	struct source *s = calloc(1, sizeof(*s));
+	if (!s) {
+		dwarf_file_free(file);
+		return NULL;
+	}
+	s->file = file;
+	s->code = &obj->elf;
+	if (!index_units(s)) {
+		source_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+// --- the scopes of a unit ---
+
+// libdw opens the .dwo file without looking at what it is: a pipe there would block us.
+static bool dwo_is_a_file(Dwarf_Die *skeleton)
+{
+	Dwarf_Attribute attribute;
+	struct stat st;
+	const char *name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_dwo_name, &attribute));
+	if (!name)
+		name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &attribute));
+	const char *directory = dwarf_formstring(dwarf_attr(skeleton, DW_AT_comp_dir, &attribute));
+	if (!name)
+		return false;
+	auto_fini(buf) path = { 0 };
+	if (*name != '/' && directory) {
+		buf_text(&path, directory);
+		buf_char(&path, '/');
+	}
+	buf_text(&path, name);
+	return stat(buf_cstr(&path), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void walk_unit_once(struct source *s, struct unit *unit)
+{
+	Dwarf_Die split = { 0 };
+	if (unit->walked)
+		return;
+	unit->walked = true;
+	bool has_split =
+		unit->skeleton && dwo_is_a_file(&unit->die) &&
+		dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
+		split.cu;
+	// Out of memory leaves it empty: then the function's symbol is all we know.
+	if (!scopes_init(&unit->scopes, has_split ? &split : &unit->die, s->code))
+		unit->scopes = (struct scopes){ 0 };
+}
+
+static struct unit *find_scope(struct source *s, uint64_t vaddr, uint32_t *ret)
+{
+	size_t low = 0, high = s->ranges.len; // ranges before low start at or before vaddr
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->ranges.at[middle].low <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i != 0 && i + OVERLAP_MAX > low; i--) {
+		const struct unit_range *range = &s->ranges.at[i - 1];
+		if (vaddr >= range->high)
+			continue;
+		struct unit *unit = &s->units.at[range->unit];
+		walk_unit_once(s, unit);
+		*ret = scopes_find(&unit->scopes, vaddr);
+		if (*ret != SCOPE_NONE)
+			return unit;
+	}
+	return NULL;
+}
+
+// --- lines ---
+
+static void find_line(struct unit *unit, uint64_t vaddr, struct source_frame *frame)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&unit->die, vaddr);
+	int number = 0;
+	if (!line)
+		return;
+	frame->file = dwarf_linesrc(line, NULL, NULL);
+	if (dwarf_lineno(line, &number) == 0 && number > 0)
+		frame->line = (uint32_t)number;
+}
+
+static void find_call(struct unit *unit, const struct scope *inlined, struct source_frame *frame)
+{
+	Dwarf_Files *files;
+	size_t count;
+	frame->line = inlined->call_line;
+	if (dwarf_getsrcfiles(&unit->scopes.unit, &files, &count) == 0 &&
+	    inlined->call_file < count)
+		frame->file = dwarf_filesrc(files, inlined->call_file, NULL, NULL);
+}
+
+static size_t fill_frames(struct unit *unit, uint32_t innermost, uint64_t vaddr, bool want_lines,
+			  struct source_frame *ret, size_t max)
+{
+	size_t count = 0;
+	uint32_t inner = SCOPE_NONE;
+	for (uint32_t scope = innermost; scope != SCOPE_NONE;
+	     inner = scope, scope = unit->scopes.list.at[scope].parent) {
+		// With more levels than asked for, the last one stays the function proper.
+		struct source_frame *frame = &ret[count < max ? count++ : max - 1];
+		*frame = (struct source_frame){ .name = scopes_name(&unit->scopes, scope) };
+		if (!want_lines)
+			continue;
+		if (inner == SCOPE_NONE)
+			find_line(unit, vaddr, frame);
+		else
+			find_call(unit, &unit->scopes.list.at[inner], frame);
+	}
+	return count;
+}
+
+size_t object_source_frames(struct object *obj, uint64_t offset, bool want_lines,
+			    struct source_frame *ret, size_t max)
+{
+	struct object_slot *slot = &obj->parts[OBJECT_PART_SOURCE];
+	uint64_t vaddr;
+	uint32_t scope;
+	if (max == 0 || !object_vaddr(obj, offset, &vaddr))
+		return 0;
+	if (!slot->tried) {
+		slot->tried = true;
+		slot->free = source_free;
+		slot->state = source_new(obj);
+	}
+	struct unit *unit = slot->state ? find_scope(slot->state, vaddr, &scope) : NULL;
+	return unit ? fill_frames(unit, scope, vaddr, want_lines, ret, max) : 0;
+}
