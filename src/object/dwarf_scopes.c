@@ -65,31 +65,66 @@ static size_t add_ranges(struct walk *w, Dwarf_Die *die, uint32_t depth)
 	return count;
 }
 
-struct level {
-	Dwarf_Die die;
-	uint32_t scope; // what the entries of this level lie in
+// What the entries of a level of the tree lie in.
+struct surroundings {
+	uint32_t scope;
+	uint32_t context;
 };
 
-// The scope that the children of an entry lie in.
-static uint32_t visit(struct walk *w, struct level *level, uint32_t depth)
+struct level {
+	Dwarf_Die die;
+	struct surroundings in;
+};
+
+// The scope that the children of a function lie in.
+static uint32_t visit_function(struct walk *w, struct level *level, uint32_t depth)
 {
-	int tag = dwarf_tag(&level->die);
-	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-		return level->scope;
-	if (add_ranges(w, &level->die, depth) == 0)
-		return level->scope;
 	struct scope scope = { .die = (uint32_t)dwarf_dieoffset(&level->die),
 			       .parent = SCOPE_NONE };
-	if (tag == DW_TAG_inlined_subroutine) {
-		scope.parent = level->scope;
+	// In C nothing has a context, elsewhere nearly everything has a linkage name.
+	if (level->in.context != SCOPE_NONE && !dwarf_hasattr(&level->die, DW_AT_linkage_name)) {
+		uint64_t *context = map_put(&w->scopes->declared_in, scope.die, NULL);
+		if (context)
+			*context = level->in.context;
+	}
+	if (add_ranges(w, &level->die, depth) == 0)
+		return level->in.scope;
+	if (dwarf_tag(&level->die) == DW_TAG_inlined_subroutine) {
+		scope.parent = level->in.scope;
 		scope.call_file = attribute_number(&level->die, DW_AT_call_file);
 		scope.call_line = attribute_number(&level->die, DW_AT_call_line);
 	}
 	if (!vec_push(&w->scopes->list, scope)) {
 		w->out_of_memory = true;
-		return level->scope;
+		return level->in.scope;
 	}
 	return (uint32_t)w->scopes->list.len - 1;
+}
+
+// What the children of an entry lie in.
+static struct surroundings visit(struct walk *w, struct level *level, uint32_t depth)
+{
+	struct surroundings in = level->in;
+	struct scope_context context = { (uint32_t)dwarf_dieoffset(&level->die), in.context };
+	switch (dwarf_tag(&level->die)) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+		in.scope = visit_function(w, level, depth);
+		break;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type:
+		if (vec_push(&w->scopes->contexts, context))
+			in.context = (uint32_t)w->scopes->contexts.len - 1;
+		break;
+	default:
+		break;
+	}
+	return in;
 }
 
 // Which entries can have functions or inlined functions somewhere below them.
@@ -130,16 +165,16 @@ static void walk_unit(struct walk *w, Dwarf_Die *unit)
 	struct level levels[DEPTH_MAX];
 	size_t depth = 0;
 	w->furthest = dwarf_dieoffset(unit);
-	levels[0].scope = SCOPE_NONE;
+	levels[0].in = (struct surroundings){ SCOPE_NONE, SCOPE_NONE };
 	if (dwarf_child(unit, &levels[0].die) == 0 && advances(w, &levels[0].die))
 		depth = 1;
 	while (depth != 0 && !w->out_of_memory) {
 		struct level *level = &levels[depth - 1];
-		uint32_t scope = visit(w, level, (uint32_t)depth);
+		struct surroundings in = visit(w, level, (uint32_t)depth);
 		if (depth < DEPTH_MAX && has_scopes(&level->die) &&
 		    dwarf_child(&level->die, &levels[depth].die) == 0 &&
 		    advances(w, &levels[depth].die)) {
-			levels[depth++].scope = scope;
+			levels[depth++].in = in;
 			continue;
 		}
 		while (depth != 0 &&
@@ -225,6 +260,9 @@ void scopes_fini(struct scopes *s)
 {
 	vec_fini(&s->list);
 	vec_fini(&s->segments);
+	vec_fini(&s->contexts);
+	map_fini(&s->declared_in);
+	arena_fini(&s->names);
 }
 
 uint32_t scopes_find(const struct scopes *s, uint64_t vaddr)
@@ -240,20 +278,4 @@ uint32_t scopes_find(const struct scopes *s, uint64_t vaddr)
 			high = middle;
 	}
 	return low != 0 ? s->segments.at[low - 1].scope : SCOPE_NONE;
-}
-
-const char *scopes_name(struct scopes *s, uint32_t index)
-{
-	static const unsigned attributes[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
-					       DW_AT_name };
-	struct scope *scope = &s->list.at[index];
-	Dwarf_Die die;
-	Dwarf_Attribute attribute;
-	if (!scope->name && dwarf_offdie(dwarf_cu_getdwarf(s->unit.cu), scope->die, &die))
-		for (size_t i = 0; i < ARRAY_SIZE(attributes) && !scope->name; i++)
-			scope->name = dwarf_formstring(
-				dwarf_attr_integrate(&die, attributes[i], &attribute));
-	if (!scope->name)
-		scope->name = "";
-	return *scope->name ? scope->name : NULL;
 }

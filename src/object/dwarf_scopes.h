@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "object/elf_file.h"
 
@@ -27,11 +29,21 @@ struct scope_segment {
 	uint32_t scope;
 };
 
+// A namespace or a type that functions are declared in.
+struct scope_context {
+	uint32_t die;
+	uint32_t parent; // SCOPE_NONE at the top
+};
+
 struct scopes {
 	Dwarf_Die unit; // the one that was walked: of the .dwo file if there is one
 	uint64_t base;
 	VEC(struct scope) list;
 	VEC(struct scope_segment) segments;
+	// For functions without a linkage name: where they are declared.
+	VEC(struct scope_context) contexts;
+	struct map declared_in; // offset of the function's entry → index of its context
+	struct arena names;
 };
 
 // `code` is the file whose segments the addresses must be in. False when there is no memory.
@@ -40,7 +52,8 @@ void scopes_fini(struct scopes *s);
 
 // The innermost scope at an address, or SCOPE_NONE.
 uint32_t scopes_find(const struct scopes *s, uint64_t vaddr);
-// The linkage name, else the plain one; NULL if there is none. Valid as long as the Dwarf.
+// The linkage name, else the plain one behind the names of what it is declared in; NULL if there is
+// none. Valid as long as the scopes and the Dwarf.
 const char *scopes_name(struct scopes *s, uint32_t scope);
 
 // Ranges of a function that the linker left out lie at 0 or -1; hostile ones anywhere.

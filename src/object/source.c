@@ -10,6 +10,7 @@
 #include "object/dwarf_file.h"
 #include "object/dwarf_scopes.h"
 #include "object/object_parts.h"
+#include "object/source_path.h"
 
 #define UNITS_MAX (1u << 20)
 #define UNIT_RANGES_MAX (4u << 20)
@@ -33,6 +34,8 @@ struct source {
 	const struct elf_file *code;
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges;
+	struct map paths; // libdw's name of a source file → its whole path
+	struct arena path_texts;
 };
 
 static void source_free(void *state)
@@ -42,6 +45,8 @@ static void source_free(void *state)
 		scopes_fini(&unit->scopes);
 	vec_fini(&s->units);
 	vec_fini(&s->ranges);
+	map_fini(&s->paths);
+	arena_fini(&s->path_texts);
 	dwarf_file_free(s->file);
 	free(s);
 }
@@ -187,33 +192,60 @@ static struct unit *find_scope(struct source *s, uint64_t vaddr, uint32_t *ret)
 
 // --- lines ---
 
-static void find_line(struct unit *unit, uint64_t vaddr, struct source_frame *frame)
+static const char *whole_path(struct source *s, struct unit *unit, const char *file)
+{
+	Dwarf_Attribute attribute;
+	if (!file)
+		return NULL;
+	// libdw's text stays where it is, so its address stands for it.
+	uint64_t *path = map_put(&s->paths, (uintptr_t)file, NULL);
+	if (!path)
+		return file;
+	if (*path == 0) {
+		const char *directory =
+			dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+		*path = (uintptr_t)source_path(&s->path_texts, directory, file);
+	}
+	return *path != 0 ? (const char *)(uintptr_t)*path : file;
+}
+
+static void find_line(struct source *s, struct unit *unit, uint64_t vaddr,
+		      struct source_frame *frame)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(&unit->die, vaddr);
 	int number = 0;
 	if (!line)
 		return;
-	frame->file = dwarf_linesrc(line, NULL, NULL);
+	frame->file = whole_path(s, unit, dwarf_linesrc(line, NULL, NULL));
 	if (dwarf_lineno(line, &number) == 0 && number > 0)
 		frame->line = (uint32_t)number;
 }
 
-static void find_call(struct unit *unit, const struct scope *inlined, struct source_frame *frame)
+static void find_call(struct source *s, struct unit *unit, const struct scope *inlined,
+		      struct source_frame *frame)
 {
 	Dwarf_Files *files;
 	size_t count;
 	frame->line = inlined->call_line;
 	if (dwarf_getsrcfiles(&unit->scopes.unit, &files, &count) == 0 &&
 	    inlined->call_file < count)
-		frame->file = dwarf_filesrc(files, inlined->call_file, NULL, NULL);
+		frame->file =
+			whole_path(s, unit, dwarf_filesrc(files, inlined->call_file, NULL, NULL));
 }
 
-static size_t fill_frames(struct unit *unit, uint32_t innermost, uint64_t vaddr, bool want_lines,
+struct place {
+	struct unit *unit;
+	uint32_t scope; // the innermost
+	uint64_t vaddr;
+};
+
+static size_t fill_frames(struct source *s, const struct place *place, bool want_lines,
 			  struct source_frame *ret, size_t max)
 {
+	struct unit *unit = place->unit;
 	size_t count = 0;
 	uint32_t inner = SCOPE_NONE;
-	for (uint32_t scope = innermost; scope != SCOPE_NONE;
+	for (uint32_t scope = place->scope; scope != SCOPE_NONE;
 	     inner = scope, scope = unit->scopes.list.at[scope].parent) {
 		// With more levels than asked for, the last one stays the function proper.
 		struct source_frame *frame = &ret[count < max ? count++ : max - 1];
@@ -221,9 +253,9 @@ static size_t fill_frames(struct unit *unit, uint32_t innermost, uint64_t vaddr,
 		if (!want_lines)
 			continue;
 		if (inner == SCOPE_NONE)
-			find_line(unit, vaddr, frame);
+			find_line(s, unit, place->vaddr, frame);
 		else
-			find_call(unit, &unit->scopes.list.at[inner], frame);
+			find_call(s, unit, &unit->scopes.list.at[inner], frame);
 	}
 	return count;
 }
@@ -232,15 +264,15 @@ size_t object_source_frames(struct object *obj, uint64_t offset, bool want_lines
 			    struct source_frame *ret, size_t max)
 {
 	struct object_slot *slot = &obj->parts[OBJECT_PART_SOURCE];
-	uint64_t vaddr;
-	uint32_t scope;
-	if (max == 0 || !object_vaddr(obj, offset, &vaddr))
+	struct place place;
+	if (max == 0 || !object_vaddr(obj, offset, &place.vaddr))
 		return 0;
 	if (!slot->tried) {
 		slot->tried = true;
 		slot->free = source_free;
 		slot->state = source_new(obj);
 	}
-	struct unit *unit = slot->state ? find_scope(slot->state, vaddr, &scope) : NULL;
-	return unit ? fill_frames(unit, scope, vaddr, want_lines, ret, max) : 0;
+	struct source *s = slot->state;
+	place.unit = s ? find_scope(s, place.vaddr, &place.scope) : NULL;
+	return place.unit ? fill_frames(s, &place, want_lines, ret, max) : 0;
 }
