@@ -54,7 +54,7 @@ static int resolve_in(int root, const char *path)
 {
 	while (*path == '/')
 		path++;
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	if (fd >= 0)

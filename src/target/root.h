@@ -12,7 +12,8 @@
 #define ROOT_OURS 0 // in place of a pid: our own root
 
 // An O_RDONLY descriptor of the regular file with this absolute path in the process's root, or a
-// negative errno (-EINVAL for anything but a regular file).
+// negative errno (-EINVAL for anything but a regular file, and so for a symbolic link in its
+// place).
 int root_open(pid_t pid, const char *path, struct stat *ret);
 // The same for a link below /proc that leads straight to a file: exe, map_files/..., fd/...
 int link_open(const char *link, struct stat *ret);

@@ -384,19 +384,24 @@ TEST(an_absolute_link_stays_inside_the_root_of_its_process)
 	snprintf(path, sizeof(path), "%s/etc/passwd", dir.path);
 	CHECK(copy_file("/bin/true", path));
 	snprintf(path, sizeof(path), "%s/link", dir.path);
-	CHECK(symlink("/etc/passwd", path) == 0);
+	CHECK(symlink("/etc", path) == 0);
 	snprintf(path, sizeof(path), "%s/up", dir.path);
-	CHECK(symlink("../../../../../../etc/passwd", path) == 0);
+	CHECK(symlink("../../../../../../etc", path) == 0);
+	snprintf(path, sizeof(path), "%s/file", dir.path);
+	CHECK(symlink("/etc/passwd", path) == 0);
 	__attribute__((cleanup(child_fini))) struct child c = child_start(enter_chroot, dir.path);
 	if (child_answer(&c) != 0) {
 		test_skip("not permitted to chroot");
 		return;
 	}
 	CHECK(!root_is_ours(c.pid) && root_is_ours(getpid()));
-	static const char *const names[] = { "/link", "/up", "/etc/passwd", "/../../etc/passwd" };
+	static const char *const names[] = { "/link/passwd", "/up/passwd", "/etc/passwd",
+					     "/../../etc/passwd" };
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct stat st;
 		autoclose int fd = root_open(c.pid, names[i], &st);
 		CHECK(fd >= 0 && same_bytes(fd, "/bin/true"));
 	}
+	struct stat st;
+	CHECK(root_open(c.pid, "/file", &st) == -EINVAL);
 }
