@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recording/engine.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "sampler/probe.h"
 
 const char *const engine_names[ENGINE_COUNT] = {
@@ -39,7 +39,6 @@ static struct error *try_engine(const struct engine *e, const struct sampler_opt
 	struct error *err = e->probe(opts->whole_machine);
 	if (err)
 		return err;
-	// Without the right to look into the kernel its frames are left out.
 	struct sampler_opts permitted = *opts;
 	permitted.kernel = opts->kernel && probe_kernel_frames();
 	return e->ops->open(&permitted, ret);
@@ -64,7 +63,7 @@ struct error *engine_open(const struct sampler_opts *opts, enum engine_choice ch
 		error_free(last);
 		last = try_engine(&engines[i], opts, ret);
 		if (!last) {
-			*ret_reason = first ? sentence(first) : NULL;
+			*ret_reason = shortcomings(first);
 			return NULL;
 		}
 		if (last->code == ERROR_GONE)

@@ -44,7 +44,9 @@ static void set_attr(struct perf_event_attr *attr, const struct sampler_opts *op
 {
 	cpu_event_attr(attr, opts->period_ns, hardware);
 	side_attr(attr);
-	attr->exclude_kernel = !opts->kernel;
+	// Without the right to, time in the kernel is not sampled at all; with it, leaving out the
+	// kernel's frames leaves its time with the function that called it.
+	attr->exclude_kernel = !probe_kernel_frames();
 	attr->exclude_callchain_user = 1;
 	attr->inherit = !opts->whole_machine;
 	attr->inherit_thread = !opts->whole_machine && !opts->children;
