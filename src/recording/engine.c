@@ -44,12 +44,20 @@ static struct error *try_engine(const struct engine *e, const struct sampler_opt
 	return e->ops->open(&permitted, ret);
 }
 
-static char *sentence(const struct error *err)
+// What is less than it could be, in a sentence or two; NULL if nothing is.
+static char *shortcomings(const struct error *better_engine)
 {
-	char *text = NULL;
-	int len = err->hint ? asprintf(&text, "%s (%s)", err->message, err->hint)
-			    : asprintf(&text, "%s", err->message);
-	return len < 0 ? NULL : text;
+	auto_fini(buf) text = { 0 };
+	if (better_engine)
+		buf_printf(&text, "not the best engine: %s", better_engine->message);
+	if (better_engine && better_engine->hint)
+		buf_printf(&text, " (%s)", better_engine->hint);
+	if (!probe_kernel_frames())
+		buf_printf(&text,
+			   "%stime in the kernel is not sampled "
+			   "(run as root, or: sysctl kernel.perf_event_paranoid=1)",
+			   text.len ? "; " : "");
+	return text.len != 0 ? strdup(buf_cstr(&text)) : NULL;
 }
 
 struct error *engine_open(const struct sampler_opts *opts, enum engine_choice choice,

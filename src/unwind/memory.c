@@ -65,8 +65,10 @@ bool stack_memory_read(struct stack_memory *m, uint64_t address, uint64_t *ret)
 		return true;
 	}
 	// Only what lies beyond the copy is shown to be unchanged by it, not some other stack.
-	if (address < m->start || in_copy - m->copy.len > BEYOND_MAX)
-		return false;
+	if (address < m->start || in_copy - m->copy.len > BEYOND_MAX) {
+		m->unproven = true;
+		return read_block(m, address, ret);
+	}
 	if (m->live == LIVE_UNTRIED)
 		m->live = still_the_same(m) ? LIVE_TRUSTED : LIVE_REFUSED;
 	return m->live == LIVE_TRUSTED && read_block(m, address, ret);

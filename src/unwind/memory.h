@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory a walk reads: the copy of the stack that came with the sample, and beyond its end the
-// process's memory as it is now, if it can be shown to be still the same stack.
+// process's memory as it is now, if it can be shown to be still the same stack. Another stack (a
+// signal handler's own stack lies elsewhere than the one it interrupted) is read as it is now, too,
+// and `unproven` set: whoever believes it must have other reasons to.
 #pragma once
 
 #include <stdbool.h>
@@ -18,6 +20,7 @@ struct stack_memory {
 	enum { LIVE_UNTRIED, LIVE_TRUSTED, LIVE_REFUSED } live;
 	uint64_t block_at; // block[] is live memory from this address; 0 if it is nothing yet
 	unsigned char *block;
+	bool unproven; // something was read that nothing shows to be unchanged
 };
 
 void stack_memory_init(struct stack_memory *m, pid_t pid, uint64_t start, struct str copy);

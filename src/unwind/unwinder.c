@@ -2,6 +2,7 @@
 #include "unwind/unwinder.h"
 
 #include "base/map.h"
+#include "unwind/call_site.h"
 #include "unwind/memory.h"
 
 struct unwinder {
@@ -184,9 +185,33 @@ static void emit_last(struct walk_host *h, const struct walk_state *s, enum walk
 {
 	struct walk_place place;
 	wu64 address = s->exact ? s->pc : s->pc - 1;
-	bool pending = end == WALK_BAD_READ || end == WALK_BAD_PC;
+	bool pending = (end == WALK_BAD_READ || end == WALK_BAD_PC) && !h->memory.unproven;
 	if (pending && (s->leaf || host_place(h, address, &place) == 0))
 		(void)host_emit(h, address);
+}
+
+static struct code_place code_place_of(struct walk_host *h, wu64 address)
+{
+	struct walk_place place;
+	if (host_place(h, address, &place) != 0 || place.file == FILE_ANONYMOUS)
+		return (struct code_place){ .address = address };
+	return (struct code_place){ .object = h->unwinder->hooks.object(h->unwinder->hooks.ctx,
+									place.file),
+				    .offset = place.offset,
+				    .address = address };
+}
+
+// A step that had to read a stack as it is now is believed only if the caller it led to does call
+// the function it came from.
+static int checked_step(struct walk_host *h, struct walk_state *s)
+{
+	wu64 callee = s->exact ? s->pc : s->pc - 1;
+	h->memory.unproven = false;
+	int end = walk_step(h, s);
+	if (end != WALK_GO_ON || !h->memory.unproven || s->exact)
+		return end;
+	struct code_place to = code_place_of(h, s->pc), from = code_place_of(h, callee);
+	return call_site_fits(&to, &from) ? WALK_GO_ON : WALK_BAD_READ;
 }
 
 enum walk_end unwinder_walk(struct unwinder *u, const struct unwind_input *in, wu64 *frames,
@@ -199,7 +224,7 @@ enum walk_end unwinder_walk(struct unwinder *u, const struct unwind_input *in, w
 	stack_memory_init(&host.memory, in->process->pid, state.regs[ARCH_REG_SP], in->stack);
 	int end = WALK_GO_ON;
 	for (int i = 0; i <= MAX_FRAMES && end == WALK_GO_ON; i++)
-		end = walk_step(&host, &state);
+		end = checked_step(&host, &state);
 	if (end == WALK_GO_ON)
 		end = WALK_TOO_DEEP;
 	emit_last(&host, &state, end);

@@ -14,6 +14,7 @@
 #include "target/files.h"
 #include "target/process.h"
 #include "tests/test.h"
+#include "unwind/call_site.h"
 #include "unwind/memory.h"
 #include "unwind/unwinder.h"
 
@@ -193,7 +194,7 @@ TEST(memory_beyond_the_copy_is_refused_when_the_stack_has_changed_since)
 	stack_memory_fini(&m);
 }
 
-TEST(memory_of_another_stack_is_refused)
+TEST(memory_of_another_stack_is_marked_as_unproven)
 {
 	static unsigned char stack[4096], other[4096];
 	uint64_t value;
@@ -202,6 +203,46 @@ TEST(memory_of_another_stack_is_refused)
 	uintptr_t high = MAX((uintptr_t)stack, (uintptr_t)other);
 	uintptr_t low = MIN((uintptr_t)stack, (uintptr_t)other);
 	stack_memory_init(&m, getpid(), high, copy);
-	CHECK(!stack_memory_read(&m, low, &value));
+	CHECK(stack_memory_read(&m, high + 8, &value) && !m.unproven);
+	CHECK(stack_memory_read(&m, low, &value) && m.unproven);
 	stack_memory_fini(&m);
+}
+
+// Return addresses of real calls in this program.
+static void *volatile last_return;
+__attribute__((noinline, noclone)) static void note_return(void)
+{
+	last_return = __builtin_return_address(0);
+}
+__attribute__((noinline, noclone)) static void other_function(void)
+{
+	last_return = NULL;
+}
+
+static struct code_place place_of(struct fixture *f, const struct process *p, const void *address)
+{
+	const struct mapping *m = process_mapping(p, (uintptr_t)address, clock_now());
+	if (!m)
+		return (struct code_place){ 0 };
+	return (struct code_place){ .object = object_of(f, m->file),
+				    .offset = (uintptr_t)address - m->start + m->offset,
+				    .address = (uintptr_t)address };
+}
+
+TEST(a_call_site_fits_only_the_function_it_calls)
+{
+	__attribute__((cleanup(fixture_fini))) struct fixture f = { 0 };
+	CHECK_OK(fixture_open(&f));
+	const struct process *p = processes_find(f.processes, getpid(), clock_now());
+	CHECK(p);
+	other_function();
+	note_return();
+	struct code_place site = place_of(&f, p, last_return);
+	struct code_place called = place_of(&f, p, (const char *)(uintptr_t)note_return + 3);
+	struct code_place other = place_of(&f, p, (const char *)(uintptr_t)other_function + 3);
+	struct code_place no_call = place_of(&f, p, (const char *)(uintptr_t)note_return + 1);
+	CHECK(site.object && called.object);
+	CHECK(call_site_fits(&site, &called));
+	CHECK(!call_site_fits(&site, &other));
+	CHECK(!call_site_fits(&no_call, &called));
 }
