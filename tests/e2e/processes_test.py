@@ -14,7 +14,7 @@ from support import (Skip, Target, case, check, check_chain, check_rooted, compi
                      descendants, need_root, need_tool, percent, record, run_cases)
 
 CHAIN = ["main", "chain_first", "chain_second", "chain_third"]
-group = Group(seconds=5, hz=499)
+group = Group(seconds=5, hz=999)
 
 
 class MovedTarget(Target):
@@ -138,9 +138,9 @@ def dlopen(folded, engine):
     check_rooted(folded)
     check_chain(folded, "main", "own_work")
     for name in ("one", "two"):
-        check_chain(folded, "main", "call_plugin", "plugin_work", f"leaf_of_{name}", samples=100)
+        check_chain(folded, "main", "call_plugin", "plugin_work", f"leaf_of_{name}", samples=60)
     one, two = folded.having("leaf_of_one").total, folded.having("leaf_of_two").total
-    check(0.8 < one / two < 1.25, f"400 ms each, but {one} and {two} samples")
+    check(0.75 < one / two < 1.33, f"120 ms each, but {one} and {two} samples")
 
 
 @group.starter("late_thread")
@@ -178,10 +178,10 @@ def short_lived(engine):
     own = folded.process("brief")
     check_rooted(own)
     note = check_chain(own, "main", "brief_life", "brief_work")
-    # 20 ms each of which nearly all is in brief_work.
+    # 20 ms each, of which a part goes to fork, exec and the loader.
     expected = started * 20 * 0.999
     seen = own.having("brief_work").total / expected
-    check(seen > 0.9, f"{percent(seen)} of the samples that {started} processes must have given")
+    check(seen > 0.85, f"{percent(seen)} of the samples that {started} processes must have given")
     return f"{percent(seen)} of {started} × 20 samples, {note}"
 
 
@@ -209,10 +209,10 @@ def process_tree(engine):
     with Target(compile_c("family", "c_process_tree.c")) as target:
         folded = record("-p", target.pid, engine=engine, seconds=3, during=target.go).folded
     check_rooted(folded)
-    for name in FAMILY:
-        check_chain(folded, "main", re.compile("work_forever.*"), name) if name in folded.names() else None
     missing = FAMILY - folded.names()
     check(not missing, f"missing: {', '.join(sorted(missing))}", *folded.most_common())
+    for name in FAMILY:
+        check_chain(folded, "main", name, contiguous=False)
 
 
 @case("-p PARENT --no-children: the parent alone", engines=True)

@@ -8,7 +8,7 @@ from group import Group
 from support import (Target, case, check, check_chain, check_rooted, compile_c, compile_library,
                      need_processor, percent, run, run_cases, symbols)
 
-group = Group(seconds=5, hz=499)
+group = Group(seconds=5, hz=999)
 
 
 # ---- shapes of frames --------------------------------------------------------------------------
@@ -89,15 +89,15 @@ ANY = re.compile(".*")
 @group.case("same_stack", "a signal handler: its callers are the signal frame, the interrupted function, main")
 def signal_on_same_stack(folded, engine):
     check_rooted(folded)
-    check(0.4 < folded.share("in_handler") < 0.6, f"{percent(folded.share('in_handler'))} in the handler")
+    check(0.25 < folded.share("in_handler") < 0.7, f"{percent(folded.share('in_handler'))} in the handler")
     check_chain(folded, "main", "call_interrupted", "interrupted")
     return check_chain(folded, "main", "call_interrupted", "interrupted", ANY, "on_signal", "in_handler")
 
 
 @group.case("altstack", "a signal handler on an alternate stack: across it to main, or marked as truncated")
 def signal_on_altstack(folded, engine):
-    check(0.4 < folded.share("in_handler") < 0.6, f"{percent(folded.share('in_handler'))} in the handler")
-    check_chain(folded, "main", "call_interrupted", "interrupted")
+    check(0.25 < folded.share("in_handler") < 0.7, f"{percent(folded.share('in_handler'))} in the handler")
+    check_chain(folded.without("in_handler"), "main", "call_interrupted", "interrupted")
     if engine == "perf":  # its copy of the stack ends where the alternate stack does
         handler = folded.having("in_handler")
         whole = handler.having("main", "call_interrupted", "interrupted", ANY, "on_signal", "in_handler")
@@ -208,9 +208,10 @@ group.program("vdso", "c_vdso.c")
 @group.case("vdso", "the vDSO: named, with its callers")
 def vdso(folded, engine):
     check_rooted(folded)
-    in_vdso = re.compile(r"__vdso_\w+|clock_gettime|.*vdso.*")
-    check(folded.share(re.compile(r".*vdso.*")) > 0.3, "too few samples in the vDSO:", *folded.most_common())
-    return check_chain(folded, "main", "ask_the_time", in_vdso)
+    in_vdso = re.compile(r"__vdso_clock_gettime|\[?vdso\]?\+0x[0-9a-f]+")
+    check(folded.share(in_vdso) > 0.3, "too few samples in the vDSO:", *folded.most_common())
+    check_chain(folded, "main", "ask_the_time")
+    return check_chain(folded, "main", "ask_the_time", in_vdso, contiguous=False)
 
 
 @group.starter("jit_map")

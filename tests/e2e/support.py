@@ -170,7 +170,9 @@ def compile_rust(name, source, *flags):
     need_tool("rustc")
     path = SOURCES / source
     return make(name, path, command=lambda out: [
-        ["rustc", "-O", "-C", "force-frame-pointers=no", "--edition", "2021", *flags, "-o", out, path]])
+        # To ask for the mangling that is not the default, some versions must believe to be unstable.
+        ["env", "RUSTC_BOOTSTRAP=1", "rustc", "-O", "-C", "force-frame-pointers=no",
+         "--edition", "2021", *flags, "-o", out, path]])
 
 
 def compile_go(name, source):

@@ -6,7 +6,7 @@
 
 #include "target.h"
 
-#define PLUGIN_MS 400
+#define PLUGIN_MS 120
 
 FUNCTION void call_plugin(const char *path)
 {

@@ -14,8 +14,11 @@ int main(int argc, char **argv)
 	unsigned percent = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
 	target_ready();
 	for (;;) {
-		light_work(percent * MS / 10);
+		// Rounds of 5 to 10 ms: of changing length, so that they cannot beat with the
+		// sampling rate.
+		uint64_t hundredth = MS / 20 + cpu_clock() % (MS / 20);
+		light_work(percent * hundredth);
 		if (percent < 100)
-			usleep((100 - percent) * 100);
+			usleep((unsigned)((100 - percent) * hundredth / 1000));
 	}
 }

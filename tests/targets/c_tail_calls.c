@@ -25,8 +25,10 @@ FUNCTION void take_off(uint64_t ns)
 FUNCTION __attribute__((noreturn)) void never_back(void)
 {
 	for (;;) {
-		take_off(MS);
-		burn_for(MS);
+		// Of changing length, so that it cannot beat with the sampling rate.
+		uint64_t slice = MS / 4 + cpu_clock() % (MS / 2);
+		take_off(slice);
+		burn_for(slice);
 	}
 }
 
