@@ -5,23 +5,23 @@
 
 import { hashText } from './profile.js';
 
-/** Hues of modules, apart from those of kernel and JIT. */
-const MODULE_HUES = [20, 32, 44, 56, 68, 82, 98, 118, 138, 205, 318, 345];
+/** Hues of modules, far enough from each other and from those of kernel and JIT. */
+const MODULE_HUES = [10, 35, 60, 85, 112, 138, 205, 345];
 
 /** Lightness, chroma and hue by kind; null takes the hue of the module. */
 const KIND_COLORS = {
   native: {chroma: 1, hue: null, lighter: 0},
   inlined: {chroma: 0.5, hue: null, lighter: 0.05},
   kernel: {chroma: 0.85, hue: 265, lighter: 0},
-  jit: {chroma: 1, hue: 160, lighter: 0},
+  jit: {chroma: 1, hue: 170, lighter: 0},
   process: {chroma: 0.12, hue: 260, lighter: 0.02},
   thread: {chroma: 0.12, hue: 260, lighter: 0.06},
   mark: {chroma: 0, hue: 0, lighter: -0.1},
 };
 
 const THEMES = {
-  light: {lightness: 0.82, chroma: 0.115, dimmed: [0.92, 0.012], matched: [0.76, 0.19, 320]},
-  dark: {lightness: 0.73, chroma: 0.11, dimmed: [0.36, 0.012], matched: [0.74, 0.2, 320]},
+  light: {lightness: 0.82, chroma: 0.105, dimmed: [0.92, 0.012], matched: [0.76, 0.19, 310]},
+  dark: {lightness: 0.73, chroma: 0.11, dimmed: [0.36, 0.012], matched: [0.74, 0.2, 310]},
 };
 
 /** @typedef {'light' | 'dark'} Theme */
@@ -59,7 +59,7 @@ function hueByModule(modules) {
   for (const module of modules) {
     let place = hashText(module) % MODULE_HUES.length;
     while (taken.size < MODULE_HUES.length && taken.has(place))
-      place = (place + 5) % MODULE_HUES.length; // far from the one that is taken
+      place = (place + 3) % MODULE_HUES.length; // far from the one that is taken
     taken.add(place);
     hues.set(module, MODULE_HUES[place]);
   }

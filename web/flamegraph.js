@@ -52,7 +52,7 @@ function factsOf(info) {
     {name: 'Engine', short: `engine ${info.engine}`,
       long: info.engine + (info.engineReason ? ` (${info.engineReason})` : '')},
     {name: 'Lost', short: `${formatCount(info.lost)} lost`, warning: info.lost > 0,
-      long: info.lost ? `${formatCount(info.lost)} samples (${lostShare}) could not be kept up with`
+      long: info.lost ? `${formatCount(info.lost)} samples (${lostShare}) came faster than they could be read`
         : 'no sample'},
     {name: 'Truncated', short: `${formatCount(info.truncated)} truncated`, warning: info.truncated > 0,
       long: info.truncated ? `${formatCount(info.truncated)} stacks (${share(info.truncated)}) do not reach their root`
@@ -60,7 +60,7 @@ function factsOf(info) {
     {name: 'Unknown', short: `${share(info.unknown)} unknown`,
       warning: info.unknown > NOTABLE_UNKNOWN * info.samples,
       long: `${formatCount(info.unknown)} samples (${share(info.unknown)}) end in a function without a name; ` +
-        `${formatCount(info.unknownFrames)} such places in all`},
+        `different ones: ${formatCount(info.unknownFrames)}`},
     {name: 'Taken', short: '', long: info.start ? new Date(info.start).toLocaleString() : ''},
     {name: 'Made by', short: '', long: `wick ${info.version}`},
   ];
@@ -248,7 +248,7 @@ class Page {
     const zoomed = graph.zoomed !== ROOT && profile.isWithin(node, graph.zoomed);
     /** @type {[string, string][]} */
     const numbers = [
-      [info.unit === 'samples' ? 'samples' : 'value', formatValue(total[node], info)],
+      ['with callees', formatValue(total[node], info)],
       ['of total', formatPercent(total[node], total[ROOT])],
       ['of the zoom', formatPercent(total[node], total[graph.zoomed])],
       ['self', self[node] ? `${formatValue(self[node], info)}, ${formatPercent(self[node], total[ROOT])}`
@@ -261,7 +261,7 @@ class Page {
     const {graph} = this;
     const node = [graph.hovered, graph.selected, graph.zoomed].find(node => node >= 0) ?? ROOT;
     const numbers = this.numbersOf(node).map(([name, value]) =>
-      name === 'self' ? `self ${value}` : name === 'samples' || name === 'value' ? value : `${value} ${name}`);
+      name === 'self' ? `self ${value}` : name === 'with callees' ? value : `${value} ${name}`);
     byId('details').textContent =
       [this.profile.labelOf(node), numbers.join(', '), this.originOf(node)].filter(Boolean).join(' — ');
   }

@@ -39,13 +39,17 @@ export class Graph {
     this.hovered = -1;
     this.width = this.height = 0; // of the canvas in CSS pixels
     this.ratio = 1;
+    this.scrolled = 0; // scroller.scrollTop, which is slow to ask for
     this.rowHeight = matchMedia('(pointer: coarse)').matches ? 26 : 21;
     // What the canvas shows from left to right, in the profile's unit. Moves while zooming.
     this.from = 0;
     this.span = profile.total[ROOT];
     this.drawing = 0;
     /** @type {{from: number, span: number, start: number} | null} */ this.motion = null;
-    scroller.addEventListener('scroll', () => this.redraw());
+    scroller.addEventListener('scroll', () => {
+      this.scrolled = scroller.scrollTop;
+      this.redraw();
+    });
     new ResizeObserver(() => this.resize()).observe(scroller);
   }
 
@@ -80,14 +84,19 @@ export class Graph {
 
   /** How far the visible part is from the root's edge. */
   get fromRoot() {
-    const {scrollTop} = this.scroller;
-    return this.icicle ? scrollTop : Math.max(0, this.contentHeight - this.height - scrollTop);
+    return this.icicle ? this.scrolled
+      : Math.max(0, this.contentHeight - this.height - this.scrolled);
   }
 
   /** @param {number} distance of the visible part from the root's edge */
   scrollFromRoot(distance) {
-    this.scroller.scrollTop = this.icicle ? distance
-      : this.contentHeight - this.height - distance;
+    this.scrollTo(this.icicle ? distance : this.contentHeight - this.height - distance);
+  }
+
+  /** @param {number} top */
+  scrollTo(top) {
+    this.scroller.scrollTop = top;
+    this.scrolled = this.scroller.scrollTop; // not less than 0, not more than there is
   }
 
   /** @param {boolean} icicle */
@@ -117,24 +126,23 @@ export class Graph {
 
   /** Scrolls so that a level can be seen. @param {number} level */
   showLevel(level) {
-    const top = this.rowTop(level) + this.scroller.scrollTop;
-    const {scrollTop} = this.scroller;
-    if (top < scrollTop)
-      this.scroller.scrollTop = top - this.rowHeight;
-    else if (top + this.rowHeight > scrollTop + this.height)
-      this.scroller.scrollTop = top + 2 * this.rowHeight - this.height;
+    const top = this.rowTop(level);
+    if (top < 0)
+      this.scrollTo(this.scrolled + top - this.rowHeight);
+    else if (top + this.rowHeight > this.height)
+      this.scrollTo(this.scrolled + top + 2 * this.rowHeight - this.height);
   }
 
   /** The upper edge of a level on the canvas. @param {number} level */
   rowTop(level) {
     const y = this.icicle ? level * this.rowHeight
       : this.contentHeight - (level + 1) * this.rowHeight;
-    return y - this.scroller.scrollTop;
+    return y - this.scrolled;
   }
 
   /** @param {number} y on the canvas */
   levelAt(y) {
-    const fromTop = y + this.scroller.scrollTop;
+    const fromTop = y + this.scrolled;
     return Math.floor((this.icicle ? fromTop : this.contentHeight - fromTop) / this.rowHeight);
   }
 

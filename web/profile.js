@@ -34,10 +34,25 @@ export function baseName(path) {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
+// Controls, and marks that turn the direction of the text around them.
+const NOT_PRINTED =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A name that shows what it is. @param {string} text */
+function printable(text) {
+  return text.replace(NOT_PRINTED, '\ufffd');
+}
+
 export class Profile {
   /** @param {ProfileData} data */
   constructor(data) {
     this.info = data.info;
+    /** @type {string[]} by frame, like the next four */ this.names = [];
+    /** @type {string[]} */ this.modules = [];
+    /** @type {string[]} "src/a.c:12", or "" */ this.sources = [];
+    /** @type {string[]} what stands in the box */ this.labels = [];
+    /** @type {string[]} */ this.kinds = [];
+    /** @type {Uint32Array | null} made when first needed */ this.labelHashes = null;
     this.readFrames(data);
     const count = data.up.length + 1;
     this.count = count;
@@ -56,17 +71,13 @@ export class Profile {
   /** @param {ProfileData} data */
   readFrames(data) {
     const count = data.frames.length / FRAME_FIELDS;
-    /** @type {string[]} */ this.names = new Array(count);
-    /** @type {string[]} */ this.modules = new Array(count);
-    /** @type {string[]} */ this.sources = new Array(count); // "src/a.c:12", or ""
-    /** @type {string[]} */ this.labels = new Array(count); // what stands in the box
-    /** @type {string[]} */ this.kinds = new Array(count);
+    const strings = data.strings.map(printable);
     for (let i = 0; i < count; i++) {
       const [name, module, file, line, kind] =
         data.frames.slice(i * FRAME_FIELDS, (i + 1) * FRAME_FIELDS);
-      const source = data.strings[file] + (line ? `:${line}` : '');
-      this.modules[i] = data.strings[module];
-      this.names[i] = data.strings[name] || this.modules[i] || '[unknown]';
+      const source = strings[file] + (line ? `:${line}` : '');
+      this.modules[i] = strings[module];
+      this.names[i] = strings[name] || this.modules[i] || '[unknown]';
       this.sources[i] = source;
       this.labels[i] = this.names[i] + (line ? ` (${baseName(source)})` : '');
       this.kinds[i] = data.kinds[kind];
@@ -75,16 +86,16 @@ export class Profile {
 
   /** @param {ProfileData} data */
   readNodes(data) {
-    const path = [ROOT];
     this.frame[ROOT] = -1;
     this.self[ROOT] = data.noStack;
     for (let i = 1; i < this.count; i++) {
-      path.length -= data.up[i - 1];
+      let parent = i - 1;
+      for (let up = data.up[i - 1]; up > 0; up--)
+        parent = this.parent[parent];
+      this.parent[i] = parent;
+      this.level[i] = this.level[parent] + 1;
       this.frame[i] = data.frame[i - 1];
       this.self[i] = data.self[i - 1];
-      this.level[i] = path.length;
-      this.parent[i] = path[path.length - 1];
-      path.push(i);
     }
   }
 
