@@ -59,9 +59,16 @@ static bool find_debug_frame(struct object *obj, struct cfi_section *s)
 	return object_section(obj, ".debug_frame", &s->bytes, &s->vaddr);
 }
 
+static bool find_debug_file(struct object *obj, struct cfi_section *s)
+{
+	struct object *debug = object_debug_file(obj);
+	return debug && find_debug_frame(debug, s);
+}
+
 static bool (*const finders[CFI_SOURCE_COUNT])(struct object *obj, struct cfi_section *s) = {
 	[CFI_SOURCE_EH_FRAME] = find_eh_frame,
 	[CFI_SOURCE_DEBUG_FRAME] = find_debug_frame,
+	[CFI_SOURCE_DEBUG_FILE] = find_debug_file,
 };
 
 static bool place(void *ctx, uint64_t start, uint64_t end, uint64_t *ret)

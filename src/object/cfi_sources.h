@@ -9,6 +9,7 @@
 enum cfi_source {
 	CFI_SOURCE_EH_FRAME,
 	CFI_SOURCE_DEBUG_FRAME,
+	CFI_SOURCE_DEBUG_FILE, // the .debug_frame of the separate debug file
 	CFI_SOURCE_COUNT,
 };
 

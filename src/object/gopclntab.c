@@ -23,13 +23,14 @@ struct layout {
 	uint8_t names;
 	uint8_t pc_values;
 	uint8_t functab;
+	uint8_t flags; // where they are in a _func; 0 if it has none
 };
 
 static const struct layout layouts[] = {
-	{ .magic = 0xfffffffb, .entry_size = 8 },                                           // 1.2
-	{ .magic = 0xfffffffa, .entry_size = 8, .names = 2, .pc_values = 5, .functab = 6 }, // 1.16
-	{ 0xfffffff0, .entry_size = 4, .text_start = 2, .names = 3, .pc_values = 6, .functab = 7 },
-	{ 0xfffffff1, .entry_size = 4, .text_start = 2, .names = 3, .pc_values = 6, .functab = 7 },
+	{ .magic = 0xfffffffb, .entry_size = 8 },                                    // 1.2
+	{ 0xfffffffa, 8, .names = 2, .pc_values = 5, .functab = 6, .flags = 41 },    // 1.16
+	{ 0xfffffff0, 4, 2, .names = 3, .pc_values = 6, .functab = 7, .flags = 37 }, // 1.18
+	{ 0xfffffff1, 4, 2, .names = 3, .pc_values = 6, .functab = 7, .flags = 41 }, // 1.20
 };
 
 struct gopclntab {
@@ -252,6 +253,8 @@ bool gopclntab_func(const struct gopclntab *t, size_t index, struct go_func *ret
 		return false;
 	f.name = elf_string(t->names, name);
 	f.pcsp = (uint32_t)pcsp;
+	if (t->layout->flags != 0 && t->layout->flags < f.record.len)
+		f.flags = (uint8_t)f.record.ptr[t->layout->flags];
 	*ret = f;
 	return true;
 }

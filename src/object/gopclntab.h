@@ -20,7 +20,12 @@ struct go_func {
 	struct str
 		record; // the function's _func, to the end of the table: layout depends on version
 	uint32_t pcsp;  // offset of the pc → stack depth table; 0 if there is none
+	uint8_t flags;  // GO_FUNC_*; 0 before Go 1.17
 };
+
+// abi.FuncFlag
+#define GO_FUNC_TOP_FRAME 1 // the outermost function of a stack
+#define GO_FUNC_SP_WRITE 2  // assembly that sets the stack pointer: pcsp may not be true
 
 // NULL if the object has none or it is broken. Owned by the object.
 const struct gopclntab *object_gopclntab(struct object *obj);

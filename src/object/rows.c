@@ -5,6 +5,7 @@
 
 #include "object/cfi_rule.h"
 #include "object/cfi_sources.h"
+#include "object/object_parts.h"
 #include "object/rows_fill.h"
 
 // --- rules ---
@@ -61,6 +62,8 @@ bool rows_add(struct rows_fill *fill, uint64_t offset, const struct wire_rule *r
 	};
 	if (row.rule == RULE_NONE)
 		row.cfa_offset = 0;
+	if (page->rows.len != 0 && vec_last(&page->rows)->low16 == row.low16)
+		page->rows.len--;
 	const struct wire_row *last = page->rows.len != 0 ? vec_last(&page->rows) : NULL;
 	if (last && last->rule == row.rule && last->cfa_offset == row.cfa_offset)
 		return true;
@@ -69,17 +72,11 @@ bool rows_add(struct rows_fill *fill, uint64_t offset, const struct wire_rule *r
 	return !fill->err;
 }
 
-// A range of file offsets.
-struct range {
-	uint64_t start;
-	uint64_t end;
-};
-
 struct fde_rows {
 	struct rows_fill *fill;
 	const struct cfi_fde *fde;
-	uint64_t offset;     // of the FDE's code
-	struct range wanted; // what is outside is left out
+	uint64_t offset;          // of the FDE's code
+	struct rows_range wanted; // what is outside is left out
 };
 
 static bool add_row(void *ctx, const struct cfi_row *row)
@@ -98,7 +95,7 @@ static bool add_row(void *ctx, const struct cfi_row *row)
 
 // Rows for a part of an FDE's code; false (and no rows) if its program is malformed.
 static bool fill_from_fde(struct rows_fill *fill, const struct cfi_index *index,
-			  const struct cfi_span *span, struct range wanted)
+			  const struct cfi_span *span, struct rows_range wanted)
 {
 	struct cfi_fde fde = { 0 };
 	if (!cfi_index_read(index, span, &fde))
@@ -114,31 +111,80 @@ static bool fill_from_fde(struct rows_fill *fill, const struct cfi_index *index,
 	return end == CFI_DONE;
 }
 
-// Each source leaves holes; the next one fills them.
-static void fill_range(struct rows_fill *fill, struct range range, enum cfi_source source)
+static void fill_from_cfi(struct rows_fill *fill, struct rows_range range, unsigned stage,
+			  enum cfi_source source)
 {
-	static const struct wire_rule none = { .cfa = CFA_NONE };
 	const struct cfi_index *index = NULL;
-	if (source == CFI_SOURCE_COUNT) {
-		rows_add(fill, range.start, &none, 0);
-		return;
-	}
 	fill->err = cfi_sources_index(fill->sources, source, &index);
 	if (fill->err)
 		return;
 	const struct cfi_span *span = cfi_index_find(index, range.start);
 	const struct cfi_span *end = index->spans.at + index->spans.len;
 	for (; span && span < end && span->start < range.end && !fill->err; span++) {
-		struct range known = { MAX(span->start, range.start),
-				       MIN(span->start + span->size, range.end) };
+		struct rows_range known = { MAX(span->start, range.start),
+					    MIN(span->start + span->size, range.end) };
 		if (range.start < known.start)
-			fill_range(fill, (struct range){ range.start, known.start }, source + 1);
+			rows_fill_stage(fill, (struct rows_range){ range.start, known.start },
+					stage + 1);
 		if (!fill->err && !fill_from_fde(fill, index, span, known) && !fill->err)
-			fill_range(fill, known, source + 1);
+			rows_fill_stage(fill, known, stage + 1);
 		range.start = known.end;
 	}
 	if (range.start < range.end && !fill->err)
-		fill_range(fill, range, source + 1);
+		rows_fill_stage(fill, range, stage + 1);
+}
+
+static void fill_eh_frame(struct rows_fill *fill, struct rows_range range, unsigned stage)
+{
+	fill_from_cfi(fill, range, stage, CFI_SOURCE_EH_FRAME);
+}
+
+static void fill_debug_frame(struct rows_fill *fill, struct rows_range range, unsigned stage)
+{
+	fill_from_cfi(fill, range, stage, CFI_SOURCE_DEBUG_FRAME);
+}
+
+static void fill_debug_file(struct rows_fill *fill, struct rows_range range, unsigned stage)
+{
+	fill_from_cfi(fill, range, stage, CFI_SOURCE_DEBUG_FILE);
+}
+
+// Where a program starts, often without any table, nothing is outside. Some instructions that call
+// the first function, in ld.so two of them, and jump to the program.
+#define ENTRY_CODE_SIZE 80
+
+static void fill_entry(struct rows_fill *fill, struct rows_range range, unsigned stage)
+{
+	static const struct wire_rule root = { .cfa = CFA_END };
+	uint64_t vaddr = fill->object->elf.header.e_entry, entry;
+	if (vaddr == 0 || !object_offset(fill->object, vaddr, &entry) || entry < range.start ||
+	    entry >= range.end) {
+		rows_fill_stage(fill, range, stage + 1);
+		return;
+	}
+	if (range.start < entry)
+		rows_fill_stage(fill, (struct rows_range){ range.start, entry }, stage + 1);
+	rows_add(fill, entry, &root, 0);
+	range.start = MIN(entry + ENTRY_CODE_SIZE, range.end);
+	if (range.start < range.end && !fill->err)
+		rows_fill_stage(fill, range, stage + 1);
+}
+
+static void fill_none(struct rows_fill *fill, struct rows_range range, unsigned stage)
+{
+	static const struct wire_rule none = { .cfa = CFA_NONE };
+	(void)stage;
+	rows_add(fill, range.start, &none, 0);
+}
+
+// Best first.
+static void (*const stages[])(struct rows_fill *fill, struct rows_range range, unsigned stage) = {
+	fill_eh_frame, rows_fill_go, fill_debug_frame, fill_debug_file, fill_entry, fill_none,
+};
+
+void rows_fill_stage(struct rows_fill *fill, struct rows_range range, unsigned stage)
+{
+	stages[stage](fill, range, stage);
 }
 
 struct error *object_row_page(struct object *obj, uint32_t page, struct rules *rules,
@@ -150,7 +196,7 @@ struct error *object_row_page(struct object *obj, uint32_t page, struct rules *r
 	if (err)
 		return err;
 	uint64_t start = (uint64_t)page << TEXT_PAGE_SHIFT;
-	fill_range(&fill, (struct range){ start, start + TEXT_PAGE_SIZE }, 0);
+	rows_fill_stage(&fill, (struct rows_range){ start, start + TEXT_PAGE_SIZE }, 0);
 	if (fill.err)
 		return fill.err;
 	*ret = rows;

@@ -28,7 +28,8 @@ enum wire_cfa {
 	CFA_KIND_COUNT,
 };
 
-#define RULE_RA_IN_REG 1 // flags: the return address is in register number `ra`
+#define RULE_RA_IN_REG 1   // flags: the return address is in register number `ra`
+#define RULE_OTHER_STACK 2 // flags: the caller may be on another stack: any CFA is possible
 
 // saved[]: the caller's value is still in the register. Not so for fp_based ones, where 0 is a
 // place like any other: the frame pointer of a realigned stack points to the caller's.

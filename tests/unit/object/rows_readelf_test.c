@@ -152,16 +152,18 @@ static void compare_row(struct comparison *c, const struct readelf_row *row)
 		       row->regs[X86_RBP]);
 }
 
-// Between two rows of readelf there is nothing.
+// Between two rows of readelf there is nothing, except where the program starts.
 static void compare_gap(struct comparison *c, uint64_t start, uint64_t end)
 {
 	uint64_t offset, from, to;
 	if (start >= end || !object_offset(c->object, start, &from) ||
 	    !object_offset(c->object, end - 1, &to) || to - from != end - 1 - start)
 		return;
-	for (offset = from; offset <= to;)
-		if (row_at(c, offset, &offset)->rule != RULE_NONE)
+	for (offset = from; offset <= to;) {
+		uint16_t rule = row_at(c, offset, &offset)->rule;
+		if (rule != RULE_NONE && c->rules.list.at[rule].cfa != CFA_END)
 			c->outside++;
+	}
 }
 
 static struct error *compare(const char *path, struct readelf_frames *frames, struct comparison *c)
