@@ -109,10 +109,10 @@ class Page {
     const total = this.profile.total[ROOT];
     const kinds = new Set(this.profile.kinds);
     const item = (/** @type {string} */ text, /** @type {string} */ color) => {
-      const swatch = document.createElement('canvas');
+      const swatch = element('span', '');
       swatch.style.backgroundColor = color;
-      const made = element('li', '', swatch);
-      made.append(text);
+      const made = element('li', '', swatch, element('span', text));
+      made.title = text;
       return made;
     };
     const modules = this.profile.selfByModule().slice(0, LEGEND_MODULES).map(({module, self}) =>
@@ -133,6 +133,10 @@ class Page {
       // A page without storage forgets the choice; nothing else is lost.
     }
     this.applyTheme();
+  }
+
+  get tableShown() {
+    return !byId('top').hidden;
   }
 
   toggleTable() {
@@ -389,8 +393,9 @@ class Page {
     if (event.altKey || event.metaKey || event.ctrlKey && event.key !== 'f')
       return undefined;
     const focusSearch = () => this.search.select();
+    // A second Ctrl-F is the browser's own, and so is any while there is only text to search.
     if (event.ctrlKey)
-      return document.activeElement === this.search ? undefined : focusSearch;
+      return event.target === this.search || this.tableShown ? undefined : focusSearch;
     if (event.target === this.search)
       return event.key === 'Escape' ? () => {
         this.clearSearch();
@@ -400,13 +405,18 @@ class Page {
     const [up, down] = this.graph.icicle ? /** @type {const} */ (['out', 'in'])
       : /** @type {const} */ (['in', 'out']);
     /** @type {Record<string, (() => void) | undefined>} */
-    const actions = {
-      '/': focusSearch,
-      '0': () => this.zoom(ROOT),
+    const always = {
       '?': () => this.showAbout(),
-      'i': () => this.toggleIcicle(),
       't': () => this.toggleTable(),
       'd': () => this.toggleTheme(),
+      'Escape': this.tableShown ? () => this.toggleTable() : undefined,
+    };
+    /** @type {Record<string, (() => void) | undefined>} */
+    const onGraph = {
+      ...always,
+      '/': focusSearch,
+      '0': () => this.zoom(ROOT),
+      'i': () => this.toggleIcicle(),
       'Escape': () => this.escape(),
       'Backspace': () => this.zoom(this.profile.parent[this.graph.zoomed]),
       'Enter': onButton ? undefined : () => this.zoom(Math.max(this.graph.selected, ROOT)),
@@ -415,12 +425,13 @@ class Page {
       'ArrowLeft': () => this.move('left'),
       'ArrowRight': () => this.move('right'),
     };
+    const actions = this.tableShown ? always : onGraph;
     return Object.hasOwn(actions, event.key) ? actions[event.key] : undefined;
   }
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    if (/** @type {HTMLDialogElement} */ (byId('about')).open)
+    if (!this.profile.total[ROOT] || /** @type {HTMLDialogElement} */ (byId('about')).open)
       return;
     const action = this.actionOf(event);
     if (!action)

@@ -313,6 +313,16 @@ await testPage('arrows move from box to box, Enter zooms', 'known', {}, async pa
   assert.match(await details(page), /^render — 30 samples/);
 });
 
+await testPage('the legend names modules by their time, and kinds', 'known', {}, async page => {
+  assert.deepEqual(await page.locator('#legend li').allTextContents(), ['server 40.00%', 'libstdc++.so.6 20.00%',
+    'libc.so.6 15.00%', 'libssl.so.3 7.00%', 'worker 3.00%', 'inlined (paler)', 'kernel', 'JIT', 'process, thread',
+    'not code']);
+  const color = i => page.locator('#legend span:first-child').nth(i).evaluate(swatch =>
+    getComputedStyle(swatch).backgroundColor);
+  const colors = await Promise.all(Array.from({length: 10}, (_, i) => color(i)));
+  assert.equal(new Set(colors).size, 10);
+});
+
 await testPage('the icicle has its root on top', 'known', {}, async page => {
   for (const how of [() => page.keyboard.press('i'), () => page.locator('#flip').click()]) {
     await how();
@@ -424,8 +434,10 @@ await testPage('an empty profile is a sentence', 'empty', {}, async page => {
   assert.match(await page.locator('#empty').textContent(), /no samples/);
   assert.ok(await page.locator('#empty').isVisible());
   assert.equal(await page.locator('#graph').isVisible(), false);
-  for (const key of ['ArrowUp', 'Enter', 'Backspace', 'i', '0', 'Escape'])
+  for (const key of ['ArrowUp', 'Enter', 'Backspace', 'i', '0', 't', '/', 'Escape'])
     await page.keyboard.press(key);
+  assert.ok(await page.locator('#empty').isVisible());
+  assert.equal(await page.locator('#scroller, #top').and(page.locator(':visible')).count(), 0);
 });
 
 await test('without scripts there is a note and a table', async () => {
@@ -442,8 +454,12 @@ await testPage('the table shows top functions in place of the graph', 'known', {
   assert.equal(await page.locator('#graph').isVisible(), false);
   assert.deepEqual(await page.locator('#top tbody tr').first().locator('td').allTextContents(),
     ['40.00%', '40.00%', 'parse_request', 'server']);
-  await page.locator('#table').click();
+  await page.keyboard.press('ArrowUp'); // scrolls the table; nothing is chosen in the graph
+  await page.keyboard.press('Escape');
+  assert.match(await details(page), /^all/);
   assert.equal(await page.locator('#graph').isVisible(), true);
+  for (let i = 0; i < 2; i++)
+    await page.locator('#table').click();
   const main = await place(page, boxNamed('main'));
   assert.equal(await nameAt(page, main.x, main.y), 'main');
 });
