@@ -23,13 +23,13 @@ FUZZ := -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
 	-Dc_args='-fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
 .PHONY: all build demo check check-builds check-fuzz bench install format clean help \
-	setup-build setup-check setup-fuzz
+	setup-build setup-check setup-fuzz setup-bench
 
 all: build
 
 build: setup-build ## build build/wick (the same as plain "make")
 	@echo "== building build/wick"
-	$(call configure,build/release,$(CC),--prefix=$(PREFIX))
+	$(call configure,build/release,$(CC),-Dtests=false --prefix=$(PREFIX))
 	@ninja -C build/release
 	@ln -sfn release/wick build/wick
 
@@ -54,9 +54,9 @@ check-fuzz: setup-fuzz ## let libFuzzer work on every parser, FUZZ_SECONDS=60 ea
 	@ninja -C build/fuzz
 	@python3 tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
-bench: build ## measure wick against its peers
-	@test -x bench/run || { echo "there are no measurements yet (bench/run)" >&2; exit 1; }
-	@bench/run
+bench: build setup-bench ## measure wick against its peers
+	@echo "== measuring"
+	@python3 bench/run.py
 
 install: build ## install below PREFIX=/usr/local (and DESTDIR)
 	@echo "== installing below $(DESTDIR)$(PREFIX)"
@@ -84,3 +84,6 @@ setup-check: setup-build
 
 setup-fuzz: setup-build
 	@tools/setup fuzz
+
+setup-bench: setup-build
+	@tools/setup bench
