@@ -14,13 +14,13 @@
 #include "target/files.h"
 #include "target/process.h"
 #include "tests/test.h"
+#include "unwind/call_site.h"
+#include "unwind/memory.h"
+#include "unwind/unwinder.h"
 
 #ifdef __clang__
 #define noclone // gcc's; clang makes no clones
 #endif
-#include "unwind/call_site.h"
-#include "unwind/memory.h"
-#include "unwind/unwinder.h"
 
 #define DEPTH 40
 
