@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "object/elf_dynamic.h"
 #include "object/elf_inflate.h"
 
 // More than any program has; a section header costs us twice its size in the file.
@@ -117,26 +118,33 @@ bool elf_section_content(const struct elf_file *f, struct elf_section *s, struct
 	return true;
 }
 
-// Without section headers the one section that unwinding cannot do without is found by its segment.
-static void add_section_of_segment(struct elf_file *f)
+static void add_section(struct elf_file *f, const char *name, const Elf64_Shdr *header)
 {
-	for (size_t i = 0; i < f->segment_count; i++) {
+	f->sections[f->section_count++] = (struct elf_section){ .name = name, .header = *header };
+}
+
+// Without section headers, what unwinding and naming cannot do without is found as the program
+// itself finds it.
+static void add_missing_sections(struct elf_file *f)
+{
+	Elf64_Shdr symbols, strings;
+	for (size_t i = 0; i < f->segment_count && !elf_section_find(f, ".eh_frame_hdr"); i++) {
 		const Elf64_Phdr *ph = &f->segments[i].header;
-		if (ph->p_type != PT_GNU_EH_FRAME)
-			continue;
-		f->sections[f->section_count++] = (struct elf_section){
-			.name = ".eh_frame_hdr",
-			.header = {
-				.sh_type = SHT_PROGBITS,
-				.sh_flags = SHF_ALLOC,
-				.sh_addr = ph->p_vaddr,
-				.sh_offset = ph->p_offset,
-				.sh_size = ph->p_filesz,
-			},
-		};
-		return;
+		if (ph->p_type == PT_GNU_EH_FRAME)
+			add_section(f, ".eh_frame_hdr",
+				    &(Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+						   .sh_addr = ph->p_vaddr,
+						   .sh_offset = ph->p_offset,
+						   .sh_size = ph->p_filesz });
+	}
+	if (!elf_section_find(f, ".dynsym") && !elf_section_find(f, ".dynstr") &&
+	    elf_find_dynamic_symbols(f, &symbols, &strings)) {
+		add_section(f, ".dynstr", &strings);
+		symbols.sh_link = (uint32_t)f->section_count - 1;
+		add_section(f, ".dynsym", &symbols);
 	}
 }
+#define MISSING_SECTIONS_MAX 3
 
 static size_t count_sections(const struct elf_file *f)
 {
@@ -167,7 +175,7 @@ static bool read_section_names(struct elf_file *f)
 static struct error *read_sections(struct elf_file *f)
 {
 	size_t count = count_sections(f);
-	f->sections = calloc(count + 1, sizeof(*f->sections));
+	f->sections = calloc(count + MISSING_SECTIONS_MAX, sizeof(*f->sections));
 	if (!f->sections)
 		return &error_no_memory;
 	for (size_t i = 0; i < count; i++) {
@@ -181,8 +189,8 @@ static struct error *read_sections(struct elf_file *f)
 	for (size_t i = 0; i < f->section_count; i++)
 		f->sections[i].name =
 			named ? elf_string(f->names.view, f->sections[i].header.sh_name).ptr : "";
-	if (!elf_section_find(f, ".eh_frame_hdr"))
-		add_section_of_segment(f);
+	f->header_count = f->section_count;
+	add_missing_sections(f);
 	return NULL;
 }
 

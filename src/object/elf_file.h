@@ -39,6 +39,7 @@ struct elf_file {
 	size_t segment_count;
 	struct elf_section *sections;
 	size_t section_count;
+	size_t header_count;    // sections that have a header: what symbols count in
 	struct elf_bytes names; // of the sections
 };
 

@@ -14,6 +14,8 @@
 
 #define WORD 8 // size of a pointer on the machines we know
 #define HEADER_SIZE 8
+// How many places that look like a table are looked into.
+#define CANDIDATES_MAX 16
 
 struct layout {
 	uint32_t magic;
@@ -204,18 +206,49 @@ static struct gopclntab *gopclntab_new(struct object *obj, struct str table, uin
 	return take(t);
 }
 
-const struct gopclntab *object_gopclntab(struct object *obj)
+static struct gopclntab *find_named(struct object *obj)
 {
 	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
-	struct object_slot *slot = &obj->parts[OBJECT_PART_GOPCLNTAB];
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !slot->tried && !slot->state; i++) {
+	struct gopclntab *found = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !found; i++) {
 		struct str table;
 		uint64_t vaddr;
 		if (object_section(obj, names[i], &table, &vaddr))
-			slot->state = gopclntab_new(obj, table, vaddr);
+			found = gopclntab_new(obj, table, vaddr);
 	}
-	slot->free = gopclntab_free;
-	slot->tried = true;
+	return found;
+}
+
+// Linkers put the table of a position-independent program among other data.
+static struct gopclntab *find_hidden(struct object *obj)
+{
+	struct str data;
+	uint64_t vaddr;
+	if (!elf_section_find(&obj->elf, ".go.buildinfo") ||
+	    !object_section(obj, ".data.rel.ro", &data, &vaddr))
+		return NULL;
+	for (; data.len >= HEADER_SIZE; data = str_skip(data, WORD), vaddr += WORD) {
+		struct gopclntab *found =
+			find_layout(data) ? gopclntab_new(obj, data, vaddr) : NULL;
+		struct go_func first;
+		if (found && gopclntab_func(found, 0, &first) && first.name.len != 0)
+			return found;
+		if (found)
+			gopclntab_free(found);
+	}
+	return NULL;
+}
+
+const struct gopclntab *object_gopclntab(struct object *obj)
+{
+	struct object_slot *slot = &obj->parts[OBJECT_PART_GOPCLNTAB];
+	if (!slot->tried) {
+		slot->tried = true;
+		slot->free = gopclntab_free;
+		slot->state = find_named(obj);
+		if (!slot->state)
+			slot->state = find_hidden(obj);
+	}
 	return slot->state;
 }
 

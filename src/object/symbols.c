@@ -45,6 +45,19 @@ static uint8_t rank(const Elf64_Sym *symbol)
 	       (symbol->st_size == 0 ? SYMBOL_UNSIZED : 0);
 }
 
+// Where the code that a symbol lies in ends: its section or, without sections, its segment.
+static bool code_limit(const struct elf_file *elf, const Elf64_Sym *symbol, uint64_t *ret)
+{
+	if (symbol->st_shndx < elf->header_count) {
+		const Elf64_Shdr *section = &elf->sections[symbol->st_shndx].header;
+		return (section->sh_flags & SHF_EXECINSTR) &&
+		       !__builtin_add_overflow(section->sh_addr, section->sh_size, ret);
+	}
+	const struct elf_segment *segment = elf_segment_by_vaddr(elf, symbol->st_value);
+	return segment && (segment->header.p_flags & PF_X) &&
+	       !__builtin_add_overflow(segment->header.p_vaddr, segment->header.p_filesz, ret);
+}
+
 // Whether a symbol stands for code, and if so where its section ends.
 static bool is_function(const struct elf_file *elf, const Elf64_Sym *symbol, struct str strings,
 			uint64_t *ret_limit)
@@ -52,12 +65,8 @@ static bool is_function(const struct elf_file *elf, const Elf64_Sym *symbol, str
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
 		return false;
-	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= elf->section_count)
-		return false;
-	const Elf64_Shdr *section = &elf->sections[symbol->st_shndx].header;
-	if (!(section->sh_flags & SHF_EXECINSTR))
-		return false;
-	if (__builtin_add_overflow(section->sh_addr, section->sh_size, ret_limit))
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS ||
+	    !code_limit(elf, symbol, ret_limit))
 		return false;
 	return elf_string(strings, symbol->st_name).len != 0;
 }

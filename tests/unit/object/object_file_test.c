@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "object/object.h"
 #include "tests/test.h"
+#include "tests/unit/object/object_fixture.h"
 
 static struct error *open_self(struct object **ret)
 {
@@ -129,4 +130,57 @@ TEST(object_refuses_what_is_not_x86_64_code)
 	CHECK_ERROR(ERROR_UNSUPPORTED,
 		    object_open_consume_fd(open("/", O_RDONLY | O_CLOEXEC), &opts, &none));
 	CHECK_ERROR(ERROR_FAILED, object_open_consume_fd(-1, &opts, &none));
+}
+
+TEST(object_decompresses_sections)
+{
+	static const char *const ways[] = { "zlib", "zlib-gnu" };
+	auto_fini(fixture) f = { 0 };
+	CHECK_OK(fixture_init(&f));
+	CHECK(fixture_write(&f, "program.c",
+			    "#include <stdio.h>\nint main(void) { return puts(\"x\"); }\n"));
+	CHECK(fixture_run(&f, "cc -g3 -gz=none program.c -o plain"));
+	auto_(object) plain = NULL;
+	CHECK_OK(fixture_open(&f, NULL, "plain", &plain));
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		auto_fini(buf) command = { 0 };
+		buf_printf(&command, "objcopy --compress-debug-sections=%s plain packed", ways[i]);
+		CHECK(fixture_run(&f, buf_cstr(&command)));
+		auto_(object) packed = NULL;
+		CHECK_OK(fixture_open(&f, NULL, "packed", &packed));
+		struct str expected, found;
+		uint64_t vaddr;
+		CHECK(object_section(plain, ".debug_macro", &expected, &vaddr));
+		CHECK(object_section(packed, ".debug_macro", &found, &vaddr));
+		CHECK(expected.len != 0 && str_eq(expected, found));
+		CHECK(object_section(plain, ".debug_str", &expected, &vaddr));
+		CHECK(object_section(packed, ".debug_str", &found, &vaddr));
+		CHECK(str_eq(expected, found));
+	}
+}
+
+TEST(object_build_id_is_that_of_readelf)
+{
+	static const char *const builds[] = { "sha1", "md5", "0x01020304", "none" };
+	auto_fini(fixture) f = { 0 };
+	CHECK_OK(fixture_init(&f));
+	CHECK(fixture_write(&f, "program.c", "int main(void) { return 0; }\n"));
+	for (size_t i = 0; i < ARRAY_SIZE(builds); i++) {
+		auto_fini(buf) command = { 0 };
+		auto_fini(buf) expected = { 0 };
+		auto_fini(buf) found = { 0 };
+		buf_printf(&command, "cc -Wl,--build-id=%s program.c -o program", builds[i]);
+		CHECK(fixture_run(&f, buf_cstr(&command)));
+		CHECK_OK(fixture_output(&f, &expected,
+					"readelf -n program | sed -n 's/.*Build ID: //p'"));
+		auto_(object) obj = NULL;
+		CHECK_OK(fixture_open(&f, NULL, "program", &obj));
+		struct str id = object_build_id(obj);
+		for (size_t k = 0; k < id.len; k++)
+			buf_printf(&found, "%02x", (unsigned char)id.ptr[k]);
+		if (id.len != 0)
+			buf_char(&found, '\n');
+		CHECK(strcmp(buf_cstr(&expected), buf_cstr(&found)) == 0);
+		CHECK(id.len != 0 || strcmp(builds[i], "none") == 0);
+	}
 }
