@@ -24,8 +24,14 @@
 
 #define DEPTH 40
 
+#if defined(__clang__)
+#define NEVER_INLINED __attribute__((noinline))
+#else
+#define NEVER_INLINED __attribute__((noinline, noclone))
+#endif
+
 // Not inlined, not turned into a loop, not a tail call.
-__attribute__((noinline, noclone)) static int innermost(volatile int *stage)
+NEVER_INLINED static int innermost(volatile int *stage)
 {
 	*stage = 1;
 	raise(SIGSTOP);
@@ -34,7 +40,7 @@ __attribute__((noinline, noclone)) static int innermost(volatile int *stage)
 	return *stage;
 }
 
-__attribute__((noinline, noclone)) static int descend(int depth, volatile int *stage)
+NEVER_INLINED static int descend(int depth, volatile int *stage)
 {
 	volatile char filler[48 + 16 * (DEPTH % 3)];
 	filler[0] = (char)depth;
@@ -214,11 +220,11 @@ TEST(memory_of_another_stack_is_marked_as_unproven)
 
 // Return addresses of real calls in this program.
 static void *volatile last_return;
-__attribute__((noinline, noclone)) static void note_return(void)
+NEVER_INLINED static void note_return(void)
 {
 	last_return = __builtin_return_address(0);
 }
-__attribute__((noinline, noclone)) static void other_function(void)
+NEVER_INLINED static void other_function(void)
 {
 	last_return = NULL;
 }
