@@ -6,13 +6,15 @@
 // Who includes it is the host and provides, before the #include:
 //
 //   struct walk_host
-//   int  host_place(h, address, &place)   which file and offset an address is; 0 or an enum
-//   walk_end int  host_rule(h, &place, &row, &rule) the unwind row there; 0 or an enum walk_end
-//   void host_fetch(h, address)           memory from here on is wanted next: eight words
-//   int  host_word(h, address, &value)    a word of the target's memory; 0 or an enum walk_end
-//   int  host_code(h, &place, address, &value) the same for eight bytes of code
-//   int  host_expr(h, &place, state)      the general case of a row; 0 or an enum walk_end
-//   int  host_emit(h, address)            a frame was found; 0 or WALK_TOO_DEEP
+//   int  host_place(h, address, &place)         which file and offset an address is
+//   int  host_rule(h, &place, &row, &rule)      the unwind row there
+//   void host_fetch(h, address)                 memory from here on is wanted next: eight words
+//   int  host_word(h, address, &value)          a word of the target's memory
+//   int  host_code(h, &place, address, &value)  the same for eight bytes of code
+//   int  host_expr(h, &place, state)            the general case of a row
+//   int  host_emit(h, address)                  a frame was found; 0 or WALK_TOO_DEEP
+//
+// All answer with 0 or an enum walk_end.
 //
 // A frame is emitted only when its caller has been found or can never be. So when a host answers
 // with WALK_NEED_*, *state still is the frame that was not dealt with, and another host, one that
