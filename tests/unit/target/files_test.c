@@ -3,13 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -389,6 +393,8 @@ TEST(an_absolute_link_stays_inside_the_root_of_its_process)
 	CHECK(symlink("../../../../../../etc", path) == 0);
 	snprintf(path, sizeof(path), "%s/file", dir.path);
 	CHECK(symlink("/etc/passwd", path) == 0);
+	snprintf(path, sizeof(path), "%s/etc/inside", dir.path);
+	CHECK(copy_file("/bin/sleep", path));
 	__attribute__((cleanup(child_fini))) struct child c = child_start(enter_chroot, dir.path);
 	if (child_answer(&c) != 0) {
 		test_skip("not permitted to chroot");
@@ -404,4 +410,117 @@ TEST(an_absolute_link_stays_inside_the_root_of_its_process)
 	}
 	struct stat st;
 	CHECK(root_open(c.pid, "/file", &st) == -EINVAL);
+	// What is in the root of its process only, and not mapped, is found there all the same.
+	CHECK(stat(path, &st) == 0);
+	auto_(files) f = NULL;
+	CHECK_OK(files_new(&f));
+	struct file_sighting s = { st.st_dev, st.st_ino, STR("/etc/inside"), c.pid, 0, 0 };
+	uint32_t file;
+	CHECK_OK(files_intern(f, &s, &file));
+	autoclose int fd = -1;
+	CHECK_OK(files_open(f, file, &fd));
+	CHECK(same_bytes(fd, "/bin/sleep"));
+}
+
+// As on a kernel before 5.6, or in a sandbox that does not know openat2().
+static int forbid_openat2(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_SIZE(code), code };
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+enum { FALLBACK_RIGHT = 1, FALLBACK_WRONG, FALLBACK_UNTRIED };
+
+static int open_without_openat2(int round, void *arg)
+{
+	const char *dir = arg;
+	char path[128];
+	struct stat st;
+	(void)round;
+	if (forbid_openat2() != 0)
+		return FALLBACK_UNTRIED;
+	snprintf(path, sizeof(path), "/%s/./plain", dir);
+	autoclose int plain = root_open(getpid(), path, &st);
+	if (plain < 0 || !same_bytes(plain, "/bin/true"))
+		return FALLBACK_WRONG;
+	snprintf(path, sizeof(path), "%s/../%s/plain", dir, strrchr(dir, '/') + 1);
+	if (root_open(ROOT_OURS, path, &st) >= 0)
+		return FALLBACK_WRONG;
+	static const char *const refused[] = { "link/plain", "plain/x", "none", "" };
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, refused[i]);
+		if (root_open(ROOT_OURS, path, &st) >= 0)
+			return FALLBACK_WRONG;
+	}
+	return FALLBACK_RIGHT;
+}
+
+TEST(without_openat2_names_are_resolved_without_any_links)
+{
+	__attribute__((cleanup(temp_dir_fini))) struct temp_dir dir = temp_dir_new();
+	char path[128];
+	snprintf(path, sizeof(path), "%s/plain", dir.path);
+	CHECK(copy_file("/bin/true", path));
+	snprintf(path, sizeof(path), "%s/link", dir.path);
+	CHECK(symlink(dir.path, path) == 0);
+	__attribute__((cleanup(child_fini))) struct child c =
+		child_start(open_without_openat2, dir.path);
+	int answer = child_answer(&c);
+	if (answer == FALLBACK_UNTRIED) {
+		test_skip("system calls cannot be filtered here");
+		return;
+	}
+	CHECK(answer == FALLBACK_RIGHT);
+}
+
+// Runs a program from an overlay, where stat() tells another device than /proc/PID/maps.
+static int run_in_overlay(int round, void *arg)
+{
+	const char *dir = arg;
+	char options[512], path[128];
+	(void)round;
+	if (chdir(dir) != 0 || mkdir("lower", 0755) != 0 || mkdir("upper", 0755) != 0 ||
+	    !copy_file("/bin/sleep", "lower/inside") || unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("wick-test", "upper", "tmpfs", 0, NULL) != 0 || mkdir("upper/up", 0755) != 0 ||
+	    mkdir("upper/work", 0755) != 0 || mkdir("upper/merged", 0755) != 0)
+		return -1;
+	snprintf(options, sizeof(options),
+		 "lowerdir=%s/lower,upperdir=%s/upper/up,workdir=%s/upper/work", dir, dir, dir);
+	if (mount("overlay", "upper/merged", "overlay", 0, options) != 0)
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		snprintf(path, sizeof(path), "%s/upper/merged/inside", dir);
+		execl(path, path, "100", NULL);
+		_exit(1);
+	}
+	return pid;
+}
+
+TEST(a_program_in_an_overlay_can_be_opened_by_its_name)
+{
+	__attribute__((cleanup(temp_dir_fini))) struct temp_dir dir = temp_dir_new();
+	__attribute__((cleanup(world_fini))) struct world w = { 0 };
+	CHECK_OK(world_init(&w));
+	__attribute__((cleanup(child_fini))) struct child c = child_start(run_in_overlay, dir.path);
+	int pid = child_answer(&c);
+	if (pid <= 0) {
+		test_skip("not permitted to mount an overlay");
+		return;
+	}
+	CHECK(wait_until(maps_the_inside, &pid));
+	const struct mapping *m = mapping_of(&w, pid, "/inside");
+	CHECK(m);
+	autoclose int fd = -1;
+	CHECK_OK(files_open(w.files, m->file, &fd));
+	CHECK(same_bytes(fd, "/bin/sleep"));
 }

@@ -179,3 +179,35 @@ TEST(the_past_can_be_told_late)
 	vec_fini(&p.past);
 	CHECK(right);
 }
+
+TEST(new_code_found_where_other_code_was_is_not_older_than_its_end)
+{
+	struct process p = { 0 };
+	struct mapping old = { .start = 0x1000, .end = 0x2000, .file = 2, .born = 10 };
+	struct mapping new = { .start = 0x1000, .end = 0x4000, .file = 3 };
+	mapping_vec now = { .at = &new, .len = 1 };
+	bool changed = false;
+	auto_(error) err = mappings_add(&p, &old);
+	auto_(error) err2 = mappings_end_all(&p, 20);
+	auto_(error) err3 = mappings_replace(&p, &now, /* since= */ 0, /* time= */ 30, &changed);
+	const struct mapping *then = process_mapping(&p, 0x1800, 15);
+	bool right = !err && !err2 && !err3 && changed && then && then->file == 2 &&
+		     process_mapping(&p, 0x1800, 20) && p.live.len == 1;
+	vec_fini(&p.live);
+	vec_fini(&p.past);
+	CHECK(right);
+}
+
+TEST(memory_without_a_file_is_the_same_whatever_its_offset)
+{
+	struct process p = { 0 };
+	struct mapping heap = { .start = 0x1000, .end = 0x4000, .born = 10 };
+	struct mapping part = { .start = 0x2000, .end = 0x3000, .offset = 0x2000, .born = 20 };
+	auto_(error) err = mappings_add(&p, &heap);
+	uint32_t generation = p.generation;
+	auto_(error) err2 = mappings_add(&p, &part);
+	bool right = !err && !err2 && p.generation == generation && p.live.len == 1;
+	vec_fini(&p.live);
+	vec_fini(&p.past);
+	CHECK(right);
+}
