@@ -139,6 +139,8 @@ static struct error *build_consume(struct builder *b, struct kallsyms **ret)
 			error_new(ERROR_DENIED, "the kernel hides the addresses of its functions"),
 			"sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1 shows them to "
 			"everybody; for root kptr_restrict=1 is enough");
+	if (b->entries.len == 0)
+		return error_new(ERROR_MALFORMED, "there are no functions in the kernel's list");
 	auto_(kallsyms) k = calloc(1, sizeof(*k));
 	if (!k || !vec_reserve(&k->addresses, b->entries.len) ||
 	    !vec_reserve(&k->names, b->entries.len))

@@ -86,6 +86,7 @@ TEST(hidden_addresses_are_explained)
 	CHECK(err && err->code == ERROR_DENIED && err->hint && strstr(err->hint, "kptr_restrict"));
 	CHECK_ERROR(ERROR_MALFORMED, kallsyms_parse(STR(""), &k));
 	CHECK_ERROR(ERROR_MALFORMED, kallsyms_parse(STR("no symbols\nhere\n\n"), &k));
+	CHECK_ERROR(ERROR_MALFORMED, kallsyms_parse(STR("1000 T __pfx_only\n"), &k));
 	CHECK(!k);
 }
 
