@@ -40,3 +40,7 @@ struct memory_reader {
 // Moves *state to the caller; false if the table does not tell.
 bool object_unwind_expr(struct object *obj, uint64_t offset, const struct memory_reader *memory,
 			struct walk_state *state);
+
+// Where the function around an offset begins, as the unwind tables delimit functions. False if they
+// do not tell.
+bool object_function_start(struct object *obj, uint64_t offset, uint64_t *ret);

@@ -20,6 +20,8 @@
 #include "sampler/sampler.h"
 #include "target/proc.h"
 
+// Copied at every sample, so not more than most stacks need; a record may not exceed 64 KiB.
+#define STACK_COPY_BYTES (32u << 10)
 #define RING_BYTES_EACH ((size_t)4 << 20)
 #define RING_BYTES_ALL ((size_t)64 << 20)
 
@@ -57,7 +59,7 @@ static void set_attr(struct perf_event_attr *attr, const struct sampler_opts *op
 			     (opts->kernel ? PERF_SAMPLE_CALLCHAIN : 0);
 	attr->sample_type = shape->sample_type;
 	attr->sample_regs_user = ARCH_PERF_REGS_MASK;
-	attr->sample_stack_user = STACK_COPY_MAX;
+	attr->sample_stack_user = STACK_COPY_BYTES;
 }
 
 // The first event of a CPU gets the ring, later ones write into it.

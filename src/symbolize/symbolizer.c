@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "object/demangle.h"
+#include "object/rows.h"
 #include "symbolize/kernel.h"
 #include "symbolize/perf_map.h"
 
@@ -86,7 +87,6 @@ static void add_function(struct symbolizer *s, struct object *obj, uint64_t offs
 			 const struct source_frame *source, struct naming *n, struct symbolized *to)
 {
 	struct symbol symbol;
-	uint64_t vaddr = offset;
 	if (obj && object_symbol(obj, offset, &symbol)) {
 		n->name = symbol.name;
 		add_mangled(s, to, n);
@@ -94,8 +94,14 @@ static void add_function(struct symbolizer *s, struct object *obj, uint64_t offs
 		n->name = str_from(source->name);
 		add_mangled(s, to, n);
 	} else {
+		// By where it begins, so that a function is one frame wherever in it the samples
+		// are.
+		uint64_t start = offset;
 		if (obj)
-			(void)object_vaddr(obj, offset, &vaddr);
+			(void)object_function_start(obj, offset, &start);
+		uint64_t vaddr = start;
+		if (obj)
+			(void)object_vaddr(obj, start, &vaddr);
 		add_offset(s, to, n, vaddr);
 	}
 }

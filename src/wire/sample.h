@@ -13,7 +13,7 @@
 
 #define WIRE_COMM_SIZE 16
 #define MAX_KERNEL_FRAMES 127
-#define STACK_COPY_MAX (32u << 10)
+#define STACK_COPY_MAX (64u << 10)
 
 struct wire_sample {
 	wu64 time; // CLOCK_MONOTONIC, nanoseconds
