@@ -126,6 +126,11 @@ FILE *outfile_stream(struct outfile *out)
 	return out->stream;
 }
 
+const char *outfile_temporary(const struct outfile *out)
+{
+	return out->temporary;
+}
+
 struct error *outfile_commit_consume(struct outfile *consumed)
 {
 	auto_(outfile) out = consumed;

@@ -23,6 +23,9 @@ struct outfile_opts {
 // Creates the temporary file at once, so that every reason not to be able to write shows now.
 struct error *outfile_open(const struct outfile_opts *opts, struct outfile **ret) must_check;
 FILE *outfile_stream(struct outfile *out);
+// The file's name until it is complete; NULL for what is written into directly. For a signal
+// handler that has to remove it.
+const char *outfile_temporary(const struct outfile *out);
 // Flushes and gives the file its final name. Consumes out, also on failure.
 struct error *outfile_commit_consume(struct outfile *out) must_check;
 // Removes the temporary file.
