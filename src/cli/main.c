@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdio.h>
+#include "cli/command.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
-	puts("wick " WICK_VERSION);
-	return 0;
+	return cli_main(argc, argv);
 }
