@@ -8,6 +8,8 @@
 // since; it may add to the past but must not undo the present.
 #include "target/process.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -260,26 +262,66 @@ static bool was_read_after(const struct record *r, uint64_t time)
 	return r->read_at > time && r->read_at - time > EFFECT_NS;
 }
 
+// What a new process has from its parent.
+static struct error *inherit(struct processes *ps, struct record *child, pid_t parent,
+			     uint64_t time)
+{
+	child->process.parent = parent;
+	const struct process *from = processes_find(ps, parent, time);
+	if (!from)
+		return NULL;
+	memcpy(child->process.comm, from->comm, sizeof(from->comm));
+	return mappings_inherit(&child->process, from, time);
+}
+
+// A fork that is told of after what the child did next: what it inherited lies below that.
+static struct error *inherit_late(struct processes *ps, struct record *child, pid_t parent,
+				  uint64_t time)
+{
+	struct process *p = &child->process;
+	auto_(record) before = record_new(p->pid, time);
+	if (!before)
+		return &error_no_memory;
+	struct error *err = inherit(ps, before, parent, time);
+	for (size_t i = 0; i < p->past.len && !err; i++)
+		err = mappings_add_past(&before->process, &p->past.at[i]);
+	for (size_t i = 0; i < p->live.len && !err; i++)
+		err = mappings_add(&before->process, &p->live.at[i]);
+	if (err)
+		return err;
+	// The old lists are freed with `before`.
+	mapping_vec live = p->live, past = p->past;
+	p->live = before->process.live;
+	p->past = before->process.past;
+	before->process.live = live;
+	before->process.past = past;
+	memcpy(p->comm, before->process.comm, sizeof(p->comm));
+	p->generation++;
+	return NULL;
+}
+
 struct error *processes_on_fork(struct processes *ps, pid_t parent, pid_t child, uint64_t time)
 {
 	struct record *known = newest(ps, child);
-	if (known && known->process.died == MAPPING_ALIVE &&
-	    (known->read_at > time || known->process.born == time)) {
-		known->process.parent = parent;
-		known->process.born = MAX(known->process.born, time);
-		return NULL;
+	if (known && known->process.died == MAPPING_ALIVE) {
+		struct process *p = &known->process;
+		bool late = p->born > time && p->born - time <= LIFE_SLACK_NS;
+		// After an exec, or a look at /proc, what it inherited does not matter any more.
+		if (late && known->exec_at == 0 && known->read_at == 0) {
+			struct error *err = inherit_late(ps, known, parent, time);
+			if (err)
+				return err;
+		}
+		if (late || p->born == time || known->read_at > time) {
+			p->parent = parent;
+			p->born = late ? time : MAX(p->born, time);
+			return NULL;
+		}
 	}
-	struct process *from = processes_find(ps, parent, time);
 	auto_(record) r = record_new(child, time);
-	if (!r)
-		return &error_no_memory;
-	r->process.parent = parent;
-	if (from) {
-		memcpy(r->process.comm, from->comm, sizeof(from->comm));
-		struct error *err = mappings_inherit(&r->process, from, time);
-		if (err)
-			return err;
-	}
+	struct error *err = r ? inherit(ps, r, parent, time) : &error_no_memory;
+	if (err)
+		return err;
 	return insert_consume(ps, take(r)) ? NULL : &error_no_memory;
 }
 
@@ -331,6 +373,10 @@ static struct record *expire_chain(struct record *r, uint64_t before)
 	struct record *kept = NULL, **last = &kept;
 	for (struct record *older; r; r = older) {
 		older = r->older;
+		// Its exit was lost, or told before its fork.
+		if (r->process.died == MAPPING_ALIVE && kill(r->process.pid, 0) != 0 &&
+		    errno == ESRCH)
+			r->process.died = clock_now();
 		if (r->process.died < before) {
 			record_free(r);
 			continue;

@@ -150,6 +150,48 @@ TEST(a_child_has_what_its_parent_had_when_it_forked)
 	CHECK(processes_find(ps, CHILD, SECONDS(2)) == p && p->generation == generation);
 }
 
+TEST(a_fork_may_be_told_after_what_the_child_did_next)
+{
+	WORLD(w);
+	CHECK_OK(world_init(&w));
+	struct processes *ps = w.processes;
+	uint64_t ms = NS_PER_SEC / 1000;
+	struct mapping program = page(0x1000, 0x3000, 10, SECONDS(1));
+	struct mapping jit = page(0x2000, 0x3000, 11, SECONDS(2) + 2 * ms);
+	CHECK_OK(processes_on_exec(ps, PARENT, STR("shell"), SECONDS(1)));
+	CHECK_OK(processes_on_mmap(ps, PARENT, &program));
+	CHECK_OK(processes_on_mmap(ps, CHILD, &jit));
+	const struct process *p = processes_find(ps, CHILD, SECONDS(2) + 2 * ms);
+	CHECK(p && file_at(&w, CHILD, 0x1000, SECONDS(2) + 2 * ms) == 0);
+	CHECK_OK(processes_on_fork(ps, PARENT, CHILD, SECONDS(2)));
+	CHECK(processes_find(ps, CHILD, SECONDS(2)) == p);
+	CHECK(p->born == SECONDS(2) && p->parent == PARENT && strcmp(p->comm, "shell") == 0);
+	CHECK(file_at(&w, CHILD, 0x1000, SECONDS(2)) == 10);
+	CHECK(file_at(&w, CHILD, 0x2000, SECONDS(2) + ms) == 10);
+	CHECK(file_at(&w, CHILD, 0x2000, SECONDS(2) + 2 * ms) == 11);
+	CHECK(file_at(&w, CHILD, 0x1000, SECONDS(3)) == 10);
+	// After an exec it has nothing of its parent's any more.
+	CHECK_OK(processes_on_exec(ps, CHILD + 1, STR("x"), SECONDS(2) + ms));
+	CHECK_OK(processes_on_fork(ps, PARENT, CHILD + 1, SECONDS(2)));
+	p = processes_find(ps, CHILD + 1, SECONDS(3));
+	CHECK(p && p->born == SECONDS(2) && p->live.len == 0 && strcmp(p->comm, "x") == 0);
+}
+
+TEST(a_process_whose_exit_was_lost_is_forgotten_in_the_end)
+{
+	WORLD(w);
+	CHECK_OK(world_init(&w));
+	CHECK_OK(processes_on_exec(w.processes, PARENT, STR("x"), SECONDS(1)));
+	CHECK(processes_find(w.processes, getpid(), clock_now()));
+	uint64_t later = clock_now() + SECONDS(60);
+	processes_expire(w.processes, SECONDS(1)); // notices
+	CHECK(processes_find(w.processes, PARENT, SECONDS(1)));
+	processes_expire(w.processes, later);
+	CHECK(!processes_find(w.processes, PARENT, SECONDS(1)));
+	struct process *us = processes_find(w.processes, getpid(), clock_now());
+	CHECK(us && us->died == MAPPING_ALIVE);
+}
+
 TEST(a_pid_that_is_used_again_is_another_process)
 {
 	WORLD(w);
