@@ -124,6 +124,12 @@ static void parse_threads(struct str value, struct proc_status *ret)
 		ret->threads = (unsigned)threads;
 }
 
+// Newer kernels say so; for older ones what has no memory is one.
+static void parse_kthread(struct str value, struct proc_status *ret)
+{
+	ret->kernel_thread = str_eq(value, STR("1"));
+}
+
 static void parse_vm_size(struct str value, struct proc_status *ret)
 {
 	(void)value;
@@ -134,11 +140,11 @@ static const struct status_field {
 	struct str key;
 	void (*parse)(struct str value, struct proc_status *ret);
 } status_fields[] = {
-	{ { "Name", 4 }, parse_comm },      { { "State", 5 }, parse_state },
-	{ { "Tgid", 4 }, parse_tgid },      { { "Pid", 3 }, parse_pid },
-	{ { "PPid", 4 }, parse_parent },    { { "Uid", 3 }, parse_uid },
-	{ { "NSpid", 5 }, parse_ns_pid },   { { "Threads", 7 }, parse_threads },
-	{ { "VmSize", 6 }, parse_vm_size },
+	{ { "Name", 4 }, parse_comm },       { { "State", 5 }, parse_state },
+	{ { "Tgid", 4 }, parse_tgid },       { { "Pid", 3 }, parse_pid },
+	{ { "PPid", 4 }, parse_parent },     { { "Uid", 3 }, parse_uid },
+	{ { "NSpid", 5 }, parse_ns_pid },    { { "Threads", 7 }, parse_threads },
+	{ { "Kthread", 7 }, parse_kthread }, { { "VmSize", 6 }, parse_vm_size },
 };
 
 struct error *proc_status_parse(struct str text, struct proc_status *ret)

@@ -96,6 +96,10 @@ TEST(status_tells_kernel_threads_from_zombies)
 	struct proc_status s;
 	CHECK_OK(proc_status_parse(STR("Name:\tkthreadd\nState:\tS (sleeping)\nPid:\t2\n"), &s));
 	CHECK(s.kernel_thread && s.tgid == 2 && s.ns_pid == 2 && s.ns_levels == 1);
+	CHECK_OK(proc_status_parse(STR("State:\tR (running)\nPid:\t4\nKthread:\t0\n"), &s));
+	CHECK(!s.kernel_thread); // exiting: its memory is gone already
+	CHECK_OK(proc_status_parse(STR("State:\tI (idle)\nPid:\t5\nKthread:\t1\n"), &s));
+	CHECK(s.kernel_thread);
 	CHECK_OK(proc_status_parse(STR("Name:\tsh\nState:\tZ (zombie)\nPid:\t3\n"), &s));
 	CHECK(!s.kernel_thread);
 }
@@ -256,7 +260,8 @@ TEST(find_never_finds_us_our_ancestors_or_kernel_threads)
 	bool us = has_pid(&found, getpid()), parent = has_pid(&found, getppid()), kernel = false;
 	vec_each (pid, &found) {
 		auto_(error) gone = proc_status_read(*pid, &s);
-		kernel |= !gone && s.kernel_thread;
+		// On older kernels an exiting process looks like one for a moment.
+		kernel |= !gone && s.kernel_thread && s.parent == 2;
 	}
 	vec_fini(&found);
 	CHECK(!us && !parent && !kernel);
