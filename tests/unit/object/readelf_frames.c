@@ -117,6 +117,7 @@ bool readelf_frames_read(const char *path, const char *section, struct readelf_f
 {
 	autofree char *command = NULL, *line = NULL;
 	size_t size = 0;
+	bool any = false;
 	struct reader r = { .frames = ret, .in_cie = true };
 	if (asprintf(&command, "LC_ALL=C readelf -W --debug-dump=frames-interp '%s' 2>/dev/null",
 		     path) < 0)
@@ -127,6 +128,8 @@ bool readelf_frames_read(const char *path, const char *section, struct readelf_f
 	while (getline(&line, &size, output) > 0) {
 		if (strncmp(line, "Contents of the ", 16) == 0) {
 			finish_fde(&r);
+			ret->partial = any;
+			any = true;
 			r = (struct reader){ .frames = ret, .in_cie = true };
 			r.wanted = strncmp(line + 16, section, strlen(section)) == 0 &&
 				   line[16 + strlen(section)] == ' ';

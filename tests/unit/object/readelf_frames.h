@@ -21,6 +21,7 @@ struct readelf_row {
 struct readelf_frames {
 	VEC(struct readelf_row) rows; // ascending
 	VEC(struct readelf_row) cies; // start is the CIE's offset in the section
+	bool partial;                 // another section describes more
 };
 
 // False if readelf cannot be run. `section` is ".eh_frame" or ".debug_frame".

@@ -9,6 +9,7 @@
 #include "object/object.h"
 #include "object/rows.h"
 #include "tests/test.h"
+#include "tests/unit/object/plain_walk.h"
 #include "tests/unit/object/readelf_frames.h"
 
 static const uint8_t saved_regs[ARCH_SAVED_COUNT] = ARCH_SAVED_REGS;
@@ -93,9 +94,10 @@ struct comparison {
 	struct row_page page;
 	uint64_t page_number;
 	bool has_page;
-	size_t rows;                  // of readelf
-	size_t wrong;                 // of readelf that differ somewhere
-	size_t outside;               // our rows for code that readelf does not know
+	size_t rows;    // of readelf
+	size_t wrong;   // of readelf that differ somewhere
+	size_t unlike;  // of readelf for which rule and full table lead to different callers
+	size_t outside; // our rows for code that readelf does not know
 	size_t kinds[CFA_KIND_COUNT]; // readelf's rows by our kind of CFA
 };
 
@@ -132,10 +134,44 @@ static const struct wire_row *row_at(struct comparison *c, uint64_t offset, uint
 	return &c->page.rows.at[low];
 }
 
+// A target whose memory is different everywhere.
+static bool read_anything(void *ctx, uint64_t address, uint64_t *ret)
+{
+	(void)ctx;
+	*ret = map_mix(address * 0x9e3779b97f4a7c15u + 1);
+	return true;
+}
+
+// Whether the rule leads to the same caller as the file's own table, which we can also run in full.
+static bool same_caller(struct comparison *c, uint64_t offset, uint64_t vaddr)
+{
+	uint64_t next;
+	const struct wire_row *row = row_at(c, offset, &next);
+	const struct wire_rule *rule = &c->rules.list.at[row->rule];
+	const struct memory_reader memory = { read_anything, NULL };
+	struct walk_state by_rule = { .pc = vaddr + 0x7f0000000000, .known = 0xffff, .exact = 1 };
+	for (unsigned i = 0; i < ARCH_REG_COUNT; i++)
+		by_rule.regs[i] = map_mix(offset + i) & ~7ull;
+	struct walk_state by_table = by_rule;
+	bool found = object_unwind_expr(c->object, offset, &memory, &by_table);
+	if (rule->cfa == CFA_END || rule->cfa == CFA_EXPR)
+		return found == (rule->cfa == CFA_EXPR);
+	if (!plain_walk(rule, row, &memory, &by_rule) || !found)
+		return false;
+	for (unsigned i = 0; i < ARCH_REG_COUNT; i++)
+		if (by_rule.known >> i & 1 &&
+		    (!(by_table.known >> i & 1) || by_table.regs[i] != by_rule.regs[i]))
+			return false;
+	return by_rule.pc == by_table.pc && by_rule.exact == by_table.exact &&
+	       !((by_rule.known ^ by_table.known) & (ARCH_SAVED_MASK | 1u << ARCH_REG_SP));
+}
+
 static void compare_row(struct comparison *c, const struct readelf_row *row)
 {
 	uint64_t offset;
 	bool same = object_offset(c->object, row->start, &offset);
+	if (same && !same_caller(c, offset, row->start) && ++c->unlike <= 10)
+		printf("# %" PRIx64 ": rule and table differ\n", row->start);
 	uint64_t end = offset + (row->end - row->start);
 	unsigned kind = 0;
 	while (same && offset < end) {
@@ -179,7 +215,7 @@ static struct error *compare(const char *path, struct readelf_frames *frames, st
 		return err;
 	vec_each (row, &frames->rows) {
 		compare_row(c, row);
-		if (row + 1 < frames->rows.at + frames->rows.len)
+		if (!frames->partial && row + 1 < frames->rows.at + frames->rows.len)
 			compare_gap(c, row->end, row[1].start);
 	}
 	return NULL;
@@ -202,6 +238,7 @@ static void check_file(const char *path, const char *section, struct comparison 
 	ret->rows = c.rows;
 	CHECK(c.rows > 0);
 	CHECK(c.wrong == 0);
+	CHECK(c.unlike == 0);
 	CHECK(c.outside == 0);
 }
 
@@ -236,4 +273,82 @@ TEST(rows_of_ourselves_are_those_of_readelf)
 	CHECK(len > 0);
 	self[len] = '\0';
 	check_file(self, ".eh_frame", &c);
+}
+
+static const char program[] =
+	"#include <alloca.h>\n"
+	"#include <setjmp.h>\n"
+	"#include <stdio.h>\n"
+	"#include <stdlib.h>\n"
+	"#include <string.h>\n"
+	"static jmp_buf env;\n"
+	"__attribute__((noinline, noreturn)) static void leave(int n) { longjmp(env, n); }\n"
+	"__attribute__((noinline)) static int vla(int n) {\n"
+	"	char a[n]; memset(a, n, n); return puts(a) + a[n / 2]; }\n"
+	"__attribute__((noinline)) static int realigned(int n) {\n"
+	"	char a[300] __attribute__((aligned(64))); char *p = alloca(n);\n"
+	"	memset(a, n, 300); memset(p, n, n); return puts(a) + puts(p); }\n"
+	"__attribute__((noinline)) static long many(long a, long b, long c, long d) {\n"
+	"	long r = 0; for (long i = 0; i < a; i++) r += labs(a * i) * labs(b + i) - labs(c) "
+	"% labs(d + i);\n"
+	"	return r > 5 ? many(r % 3, b, c, d) + r : printf(\"%ld %ld %ld %ld\", a, b, c, d); "
+	"}\n"
+	"int main(int argc, char **argv) {\n"
+	"	if (setjmp(env)) return 1;\n"
+	"	if (argc > 5) leave(argc);\n"
+	"	return vla(argc) + realigned(argc) + many(argc, 3, 4, argv[0][0]) > 7; }\n";
+
+// Compiles the program above with these flags and compares.
+static void check_compiled(const char *flags, const char *section, struct comparison *ret)
+{
+	char path[] = "/tmp/wick-rows-XXXXXX";
+	autoclose int fd = mkstemp(path);
+	CHECK(fd >= 0);
+	autofree char *command = NULL;
+	CHECK(asprintf(&command, "gcc %s -w -x c - -o %s 2>/dev/null", flags, path) > 0);
+	FILE *compiler = popen(command, "w");
+	CHECK(compiler);
+	fputs(program, compiler);
+	if (pclose(compiler) == 0)
+		check_file(path, section, ret);
+	else
+		test_skip("no gcc, or not these flags");
+	unlink(path);
+}
+
+TEST(rows_of_optimised_code_are_those_of_readelf)
+{
+	struct comparison c = { 0 };
+	check_compiled("-O2 -fomit-frame-pointer", ".eh_frame", &c);
+	if (c.rows == 0)
+		return;
+	CHECK(c.kinds[CFA_DEREF] > 0 && c.kinds[CFA_EXPR] == 0);
+}
+
+TEST(rows_of_code_with_frame_pointers_are_those_of_readelf)
+{
+	struct comparison c = { 0 };
+	check_compiled("-O0 -fno-omit-frame-pointer", ".eh_frame", &c);
+}
+
+TEST(rows_of_unoptimised_static_code_are_those_of_readelf)
+{
+	struct comparison c = { 0 };
+	check_compiled("-O1 -static", ".eh_frame", &c);
+}
+
+TEST(rows_of_a_linkage_table_with_endbr64_are_those_of_readelf)
+{
+	struct comparison c = { 0 };
+	check_compiled("-O2 -fcf-protection=full -Wl,-z,ibtplt -Wl,-z,lazy", ".eh_frame", &c);
+	if (c.rows == 0)
+		return;
+	CHECK(c.kinds[CFA_PLT] == 1 && c.kinds[CFA_EXPR] == 0);
+}
+
+TEST(rows_of_code_with_debug_information_only_are_those_of_readelf)
+{
+	struct comparison c = { 0 };
+	check_compiled("-O2 -g -fno-asynchronous-unwind-tables -fno-exceptions", ".debug_frame",
+		       &c);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/unit/object/plain_walk.h"
+
 // --- the child's code ---
 
 static void module_fini(struct stack_walk_module *m)
@@ -124,74 +126,6 @@ static bool read_word(void *ctx, uint64_t address, uint64_t *ret)
 	return pread(w->child->memory, ret, 8, (off_t)address) == 8;
 }
 
-static bool walk_signal(struct stack_walk *w, struct walk_state *state)
-{
-	static const uint8_t order[] = ARCH_SIGNAL_REGS;
-	uint64_t at = state->regs[ARCH_REG_SP] + ARCH_SIGNAL_REGS_OFFSET, value;
-	for (size_t i = 0; i < ARCH_SIGNAL_REGS_COUNT; i++, at += 8) {
-		if (!read_word(w, at, &value))
-			return false;
-		state->regs[order[i]] = value;
-	}
-	state->known = 0xffff;
-	state->exact = 1;
-	if (!read_word(w, at, &value))
-		return false;
-	state->pc = value;
-	return true;
-}
-
-static bool find_cfa(struct stack_walk *w, const struct walk_state *state,
-		     const struct wire_rule *rule, const struct wire_row *row, uint64_t *ret)
-{
-	uint64_t at = state->regs[rule->cfa_reg] + (uint64_t)(int64_t)row->cfa_offset;
-	if (!(state->known >> rule->cfa_reg & 1))
-		return false;
-	if (rule->cfa == CFA_PLT)
-		at = state->regs[ARCH_REG_SP] +
-		     ((int)(state->pc & ARCH_PLT_ENTRY_MASK) >= rule->cfa_add ? 16 : 8);
-	*ret = at;
-	if (rule->cfa != CFA_DEREF)
-		return true;
-	if (!read_word(w, at, ret))
-		return false;
-	*ret += (uint64_t)(int64_t)rule->cfa_add;
-	return true;
-}
-
-static bool walk_row(struct stack_walk *w, struct walk_state *state, const struct wire_rule *rule,
-		     const struct wire_row *row)
-{
-	static const uint8_t saved_regs[] = ARCH_SAVED_REGS;
-	struct walk_state caller = { 0 };
-	uint64_t cfa, value;
-	if (!find_cfa(w, state, rule, row, &cfa))
-		return false;
-	for (unsigned i = 0; i < ARCH_SAVED_COUNT; i++) {
-		unsigned reg = saved_regs[i];
-		bool fp_based = rule->fp_based >> i & 1;
-		uint64_t base = fp_based ? state->regs[ARCH_REG_FP] : cfa;
-		bool known = state->known >> reg & 1;
-		value = state->regs[reg];
-		if (rule->saved[i] == SAVED_UNKNOWN)
-			known = false;
-		else if (fp_based || rule->saved[i] != SAVED_SAME)
-			known = read_word(w, base + (uint64_t)(8 * (int64_t)rule->saved[i]),
-					  &value);
-		caller.regs[reg] = known ? value : 0;
-		caller.known |= (unsigned)known << reg;
-	}
-	value = state->regs[rule->ra & 15];
-	if (!(rule->flags & RULE_RA_IN_REG) &&
-	    !read_word(w, cfa + (uint64_t)(8 * (int64_t)rule->ra), &value))
-		return false;
-	caller.pc = value;
-	caller.regs[ARCH_REG_SP] = cfa;
-	caller.known |= 1u << ARCH_REG_SP;
-	*state = caller;
-	return true;
-}
-
 // False at the end, for the reason in ret->end.
 static bool walk_on(struct stack_walk *w, struct walk_state *state, struct stack *ret)
 {
@@ -207,17 +141,9 @@ static bool walk_on(struct stack_walk *w, struct walk_state *state, struct stack
 	struct memory_reader reader = { read_word, w };
 	ret->end = rule->cfa;
 	ret->kinds |= 1u << rule->cfa;
-	switch (rule->cfa) {
-	case CFA_NONE:
-	case CFA_END:
-		return false;
-	case CFA_SIGNAL:
-		return walk_signal(w, state);
-	case CFA_EXPR:
+	if (rule->cfa == CFA_EXPR)
 		return object_unwind_expr(module->object, offset, &reader, state);
-	default:
-		return walk_row(w, state, rule, row);
-	}
+	return plain_walk(rule, row, &reader, state);
 }
 
 void stack_walk(struct stack_walk *w, struct stack *ret)
