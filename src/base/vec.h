@@ -25,7 +25,9 @@ bool vec_grow(void *items_ptr, size_t *cap, size_t len, size_t more, size_t item
 	(((v)->len < (v)->cap || vec_reserve((v), 1)) &&                                           \
 	 ((v)->at[(v)->len++] = (__VA_ARGS__), true))
 #define vec_last(v) (&(v)->at[(v)->len - 1])
-#define vec_each(item, v) for (typeof(*(v)->at) *item = (v)->at; item < (v)->at + (v)->len; item++)
+// An empty one has no array, and nothing may be added to a null pointer, not even 0.
+#define vec_each(item, v)                                                                          \
+	for (typeof(*(v)->at) *item = (v)->at; item && item < (v)->at + (v)->len; item++)
 #define vec_clear(v) ((v)->len = 0)
 #define vec_fini(v)                                                                                \
 	do {                                                                                       \

@@ -65,7 +65,11 @@ static uint32_t user_location(struct session *s, const struct raw_sample *raw, s
 	const struct mapping *m = p ? process_mapping(p, address, raw->time) : NULL;
 	if (!m)
 		return collection_generated(&s->collection, raw->pid, address, /* base= */ 0);
-	if (m->file == FILE_ANONYMOUS)
+	// Generated code lies in memory without a file, or in one that exists only for it.
+	bool generated = m->file == FILE_ANONYMOUS ||
+			 (str_starts(str_from(files_path(s->files, m->file)), STR("/memfd:")) &&
+			  !session_object(s, m->file));
+	if (generated)
 		return collection_generated(&s->collection, raw->pid, address, m->start);
 	return collection_file(&s->collection, m->file, address - m->start + m->offset);
 }

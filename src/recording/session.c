@@ -48,7 +48,7 @@ static struct error *open_file(struct session *s, uint32_t file, struct object *
 	return object_open_consume_fd(fd, &opts, ret);
 }
 
-static struct object *object_of(void *ctx, uint32_t file)
+struct object *session_object(void *ctx, uint32_t file)
 {
 	struct session *s = ctx;
 	bool fresh;
@@ -99,7 +99,7 @@ struct error *session_new(const struct recording_opts *opts, struct session **re
 	if (!err)
 		err = profile_new(&s->profile);
 	if (!err)
-		err = unwinder_new(&(struct unwinder_hooks){ object_of, refresh, on_page, s },
+		err = unwinder_new(&(struct unwinder_hooks){ session_object, refresh, on_page, s },
 				   &s->unwinder);
 	if (!err)
 		err = symbolizer_new(&(struct symbolizer_opts){ .profile = s->profile,
@@ -156,7 +156,7 @@ void session_publish(struct session *s, const struct process *p)
 
 void session_idle(struct session *s)
 {
-	struct namer namer = { s->symbolizer, object_of, path_of, s };
+	struct namer namer = { s->symbolizer, session_object, path_of, s };
 	uint64_t now = clock_now();
 	collection_name(&s->collection, &namer, now + NAMING_TIME_NS, /* last= */ false);
 	if (now > s->trimmed + FORGET_AFTER_NS) {
@@ -167,7 +167,7 @@ void session_idle(struct session *s)
 
 struct error *session_finish(struct session *s)
 {
-	struct namer namer = { s->symbolizer, object_of, path_of, s };
+	struct namer namer = { s->symbolizer, session_object, path_of, s };
 	collection_name(&s->collection, &namer, /* until= */ 0, /* last= */ true);
 	s->profile->info.lost = s->sampler->ops->lost(s->sampler) + s->undelivered;
 	return collection_finish(&s->collection, s->profile, s->start);

@@ -39,6 +39,8 @@ void session_on_side(void *ctx, const struct side_event *event);
 // Makes the mappings of a process known to an engine that walks in the kernel.
 void session_publish(struct session *s, const struct process *p);
 void session_follow(struct session *s, pid_t pid);
+// The opened file with this number; NULL if it cannot be read or is no code.
+struct object *session_object(void *ctx, uint32_t file);
 // Uses idle time to name what was sampled, and forgets what is gone.
 void session_idle(struct session *s);
 struct error *session_finish(struct session *s) must_check;
