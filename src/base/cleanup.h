@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define must_check __attribute__((warn_unused_result))
+#define never_null __attribute__((returns_nonnull))
 #define printf_like(fmt, args) __attribute__((format(printf, fmt, args)))
 
 // To be released is use enough: `unused` keeps clang from complaining.

@@ -30,14 +30,17 @@ struct error {
 // Needs no memory to be returned.
 extern struct error error_no_memory;
 
-struct error *error_new(enum error_code code, const char *fmt, ...) printf_like(2, 3) must_check;
+struct error *error_new(enum error_code code, const char *fmt, ...)
+	printf_like(2, 3) must_check never_null;
 // The code follows from the errno: ESRCH is GONE, EPERM and EACCES DENIED, ENOENT NOT_FOUND, ...
-struct error *error_sys(int errnum, const char *fmt, ...) printf_like(2, 3) must_check;
+struct error *error_sys(int errnum, const char *fmt, ...) printf_like(2, 3) must_check never_null;
 // Puts "context: " in front; consumes and returns err.
-struct error *error_wrap(struct error *err, const char *fmt, ...) printf_like(2, 3) must_check;
+struct error *error_wrap(struct error *err, const char *fmt, ...)
+	printf_like(2, 3) must_check never_null;
 // Sets the hint; consumes and returns err.
-struct error *error_hint(struct error *err, const char *fmt, ...) printf_like(2, 3) must_check;
+struct error *error_hint(struct error *err, const char *fmt, ...)
+	printf_like(2, 3) must_check never_null;
 // Changes the code; consumes and returns err.
-struct error *error_recode(struct error *err, enum error_code code) must_check;
+struct error *error_recode(struct error *err, enum error_code code) must_check never_null;
 void error_free(struct error *err);
 GUARD_FREE(error)
