@@ -17,6 +17,7 @@
 
 struct symbols {
 	struct symbol_table functions;
+	bool whole; // knows every function
 	struct symbol_table stubs;
 	struct buf stub_names;
 	struct buf minidebug_image;
@@ -124,16 +125,16 @@ static struct symbols *symbols_new(struct object *obj)
 	if (!s)
 		return NULL;
 	s->minidebug.fd = -1;
-	bool whole = add_functions(&s->functions, &obj->elf, ".symtab");
-	if (!whole) {
+	s->whole = add_functions(&s->functions, &obj->elf, ".symtab");
+	if (!s->whole) {
 		add_functions(&s->functions, &obj->elf, ".dynsym");
-		whole = add_minidebug(s, obj);
+		s->whole = add_minidebug(s, obj);
 		struct object *debug = object_debug_file(obj);
 		if (debug && add_functions(&s->functions, &debug->elf, ".symtab"))
-			whole = true;
+			s->whole = true;
 	}
 	uint8_t unused;
-	if (!symbol_table_finish(&s->functions, whole ? GAP_MAX_WHOLE : GAP_MAX_PARTIAL) ||
+	if (!symbol_table_finish(&s->functions, s->whole ? GAP_MAX_WHOLE : GAP_MAX_PARTIAL) ||
 	    !plt_add_symbols(obj, &s->functions, &s->stubs, &s->stub_names) ||
 	    !symbol_table_add_strings(&s->stubs, buf_view(&s->stub_names), &unused) ||
 	    !symbol_table_finish(&s->stubs, 0)) {
@@ -176,7 +177,7 @@ bool object_symbol(struct object *obj, uint64_t offset, struct symbol *ret)
 		slot->state = symbols_new(obj);
 	}
 	const struct symbols *s = slot->state;
-	return (s && (find_in_table(&s->functions, vaddr, ret) ||
-		      find_in_table(&s->stubs, vaddr, ret))) ||
-	       find_in_go(obj, vaddr, ret);
+	if (s && (find_in_table(&s->functions, vaddr, ret) || find_in_table(&s->stubs, vaddr, ret)))
+		return true;
+	return (!s || !s->whole) && find_in_go(obj, vaddr, ret);
 }

@@ -182,6 +182,23 @@ TEST(dwarf_split_without_its_file_says_nothing)
 	CHECK(text.len == 0);
 }
 
+// dwz moves what two programs have in common into a third file.
+TEST(dwarf_shared_between_programs_says_the_same)
+{
+	if (!have_program("dwz")) {
+		test_skip("no dwz");
+		return;
+	}
+	auto_fini(fixture) f = { 0 };
+	CHECK_OK(fixture_init(&f));
+	CHECK(fixture_write(&f, "program.c", program));
+	CHECK(fixture_run(&f, "gcc -O2 -g program.c -o reference && cp reference program"
+			      " && gcc -O2 -g -DOTHER program.c -o other"
+			      " && dwz -L none -l none -m shared program other"
+			      " && readelf -S program | grep -q gnu_debugaltlink"));
+	CHECK(same_everywhere(&f, "reference", "program"));
+}
+
 TEST(dwarf_levels_beyond_the_limit_keep_the_function_proper)
 {
 	auto_fini(fixture) f = { 0 };
