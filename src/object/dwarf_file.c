@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "object/debug_file.h"
-#include "object/elf_inflate.h"
 #include "object/object_parts.h"
 
 // What functions, inlining and lines need. Left out: types' locations, macros, call frames.
@@ -14,21 +13,18 @@ static const char *const section_names[] = {
 };
 #define SECTION_COUNT ARRAY_SIZE(section_names)
 
-// More than this is not worth the memory: the function's symbol is known without it.
-#define IMAGE_SIZE_MAX (1u << 30)
 // Zero bytes after each section, so that a number cut off at its end is not read from the next one.
 #define PADDING 16
 
 struct part {
-	struct elf_section *section;
-	struct inflated inflated; // if the section is compressed
-	size_t size;
-	size_t offset; // in the image
+	const struct elf_section *section;
+	uint64_t size;   // decompressed; 0 if there is nothing to read
+	uint64_t offset; // in the image
 };
 
 struct image {
 	struct part parts[SECTION_COUNT];
-	size_t size;
+	uint64_t size;
 };
 
 // The skeleton of the file that libdw sees: an unused section, the parts, and the section names.
@@ -38,50 +34,17 @@ struct skeleton {
 	char names[512];
 };
 
-static bool is_compressed(const struct elf_section *s)
-{
-	return (s->header.sh_flags & SHF_COMPRESSED) || strncmp(s->name, ".z", 2) == 0;
-}
-
-// Finds a section, and decompresses it if it must be: only then is its size known.
-static void measure_part(struct object *obj, const char *name, struct part *part)
-{
-	struct elf_section *s = elf_section_find(&obj->elf, name);
-	if (!s || s->header.sh_type == SHT_NOBITS || s->header.sh_size > ELF_BYTES_MAX)
-		return;
-	part->section = s;
-	part->size = s->header.sh_size;
-	if (!is_compressed(s))
-		return;
-	struct elf_bytes packed = { 0 };
-	bool ok = elf_fetch(&obj->elf, s->header.sh_offset, s->header.sh_size, &packed) &&
-		  ((s->header.sh_flags & SHF_COMPRESSED)
-			   ? elf_inflate(packed.view, &part->inflated)
-			   : elf_inflate_gnu(packed.view, &part->inflated));
-	elf_bytes_fini(&packed);
-	part->size = ok ? part->inflated.len : 0;
-}
-
 static void place_parts(struct object *obj, struct image *image)
 {
 	image->size = sizeof(struct skeleton);
 	for (size_t i = 0; i < SECTION_COUNT; i++) {
 		struct part *part = &image->parts[i];
-		measure_part(obj, section_names[i], part);
+		part->section = elf_section_find(&obj->elf, section_names[i]);
+		if (!part->section || !elf_section_size(&obj->elf, part->section, &part->size))
+			part->size = 0;
 		part->offset = image->size;
-		image->size += (part->size + PADDING + 7) & ~(size_t)7;
+		image->size += (part->size + PADDING + 7) & ~7ull;
 	}
-}
-
-static bool fill_part(struct object *obj, const struct part *part, char *bytes)
-{
-	if (part->size == 0)
-		return true;
-	if (!part->inflated.at)
-		return elf_read(&obj->elf, part->section->header.sh_offset, part->size,
-				bytes + part->offset);
-	memcpy(bytes + part->offset, part->inflated.at, part->size);
-	return true;
 }
 
 static void fill_skeleton(const struct image *image, struct skeleton *ret)
@@ -123,43 +86,45 @@ static void fill_skeleton(const struct image *image, struct skeleton *ret)
 	memcpy(ret, &s, sizeof(s));
 }
 
-static char *build_image(struct object *obj, size_t *ret_size)
+static char *build_image(struct object *obj, uint64_t size_max, uint64_t *ret_size)
 {
 	struct image image = { 0 };
 	place_parts(obj, &image);
-	autofree char *bytes = image.parts[0].size != 0 && image.size <= IMAGE_SIZE_MAX
-				       ? calloc(1, image.size)
-				       : NULL;
-	bool ok = bytes;
-	for (size_t i = 0; i < SECTION_COUNT; i++) {
-		ok = ok && fill_part(obj, &image.parts[i], bytes);
-		free(image.parts[i].inflated.at);
-	}
-	if (!ok)
+	if (image.parts[0].size == 0 || image.size > size_max)
 		return NULL;
+	autofree char *bytes = calloc(1, image.size);
+	if (!bytes)
+		return NULL;
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
+		struct part *part = &image.parts[i];
+		if (part->size != 0 &&
+		    !elf_section_copy(&obj->elf, part->section, bytes + part->offset, part->size))
+			return NULL;
+	}
 	fill_skeleton(&image, (struct skeleton *)bytes);
 	*ret_size = image.size;
 	return take(bytes);
 }
 
-static struct dwarf_file *open_one(struct object *obj)
+static struct dwarf_file *open_one(struct object *obj, uint64_t size_max)
 {
 	auto_(dwarf_file) f = calloc(1, sizeof(*f));
-	size_t size;
-	if (!f || !(f->image = build_image(obj, &size)) || elf_version(EV_CURRENT) == EV_NONE)
+	uint64_t size;
+	if (!f || !(f->image = build_image(obj, size_max, &size)) ||
+	    elf_version(EV_CURRENT) == EV_NONE)
 		return NULL;
 	f->elf = elf_memory(f->image, size);
 	f->dwarf = f->elf ? dwarf_begin_elf(f->elf, DWARF_C_READ, NULL) : NULL;
 	return f->dwarf ? take(f) : NULL;
 }
 
-struct dwarf_file *dwarf_file_new(struct object *obj)
+struct dwarf_file *dwarf_file_new(struct object *obj, uint64_t size_max)
 {
-	struct dwarf_file *f = open_one(obj);
+	struct dwarf_file *f = open_one(obj, size_max);
 	if (!f)
 		return NULL;
 	auto_(object) shared = debug_file_open_shared(obj);
-	if (shared && (f->shared = open_one(shared)))
+	if (shared && (f->shared = open_one(shared, size_max)))
 		dwarf_setalt(f->dwarf, f->shared->dwarf);
 	return f;
 }

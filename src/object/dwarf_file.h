@@ -16,8 +16,8 @@ struct dwarf_file {
 	struct dwarf_file *shared; // what several debug files have in common, or NULL
 };
 
-// NULL if the object has no debug information, or none that can be read. Does not need the object
-// afterwards.
-struct dwarf_file *dwarf_file_new(struct object *obj);
+// NULL if the object has no debug information, or none that can be read in size_max bytes. Does not
+// need the object afterwards.
+struct dwarf_file *dwarf_file_new(struct object *obj, uint64_t size_max);
 void dwarf_file_free(struct dwarf_file *f);
 GUARD_FREE(dwarf_file)

@@ -86,22 +86,55 @@ struct elf_section *elf_section_find(const struct elf_file *f, const char *name)
 	return NULL;
 }
 
-static bool inflate_section(struct elf_section *s)
+static enum elf_packing section_packing(const struct elf_section *s)
 {
-	struct inflated inflated;
-	bool ok;
 	if (s->header.sh_flags & SHF_COMPRESSED)
-		ok = elf_inflate(s->bytes.view, &inflated);
-	else if (strncmp(s->name, ".zdebug_", 8) == 0)
-		ok = elf_inflate_gnu(s->bytes.view, &inflated);
-	else
-		return true;
-	elf_bytes_fini(&s->bytes);
-	if (!ok)
+		return ELF_PACKING_ELF;
+	return strncmp(s->name, ".zdebug_", 8) == 0 ? ELF_PACKING_GNU : ELF_PACKING_NONE;
+}
+
+bool elf_section_size(const struct elf_file *f, const struct elf_section *s, uint64_t *ret)
+{
+	char head[ELF_PACKING_HEADER_MAX];
+	enum elf_packing packing = section_packing(s);
+	uint64_t size = s->header.sh_size;
+	if (s->header.sh_type == SHT_NOBITS || s->header.sh_type == SHT_NULL)
 		return false;
-	s->bytes.view = (struct str){ inflated.at, inflated.len };
-	s->bytes.owned = inflated.at;
-	s->bytes.state = ELF_BYTES_READ;
+	if (packing != ELF_PACKING_NONE) {
+		struct str view = { head, MIN(sizeof(head), size) };
+		if (!elf_read(f, s->header.sh_offset, view.len, head) ||
+		    !elf_inflated_size(packing, view, &size))
+			return false;
+	}
+	if (size > ELF_BYTES_MAX)
+		return false;
+	*ret = size;
+	return true;
+}
+
+bool elf_section_copy(const struct elf_file *f, const struct elf_section *s, char *ret, size_t size)
+{
+	enum elf_packing packing = section_packing(s);
+	if (packing == ELF_PACKING_NONE)
+		return elf_read(f, s->header.sh_offset, size, ret);
+	struct elf_bytes packed = { 0 };
+	bool ok = elf_fetch(f, s->header.sh_offset, s->header.sh_size, &packed) &&
+		  elf_inflate(packing, packed.view, ret, size);
+	elf_bytes_fini(&packed);
+	return ok;
+}
+
+static bool fetch_packed_section(const struct elf_file *f, struct elf_section *s)
+{
+	uint64_t size;
+	if (!elf_section_size(f, s, &size))
+		return false;
+	autofree char *copy = malloc(size + 1);
+	if (!copy || !elf_section_copy(f, s, copy, size))
+		return false;
+	copy[size] = '\0';
+	s->bytes.view = (struct str){ copy, size };
+	s->bytes.owned = take(copy);
 	return true;
 }
 
@@ -109,9 +142,10 @@ bool elf_section_content(const struct elf_file *f, struct elf_section *s, struct
 {
 	if (s->header.sh_type == SHT_NOBITS || s->header.sh_type == SHT_NULL)
 		return false;
-	if (s->bytes.state == ELF_BYTES_UNREAD &&
-	    elf_fetch(f, s->header.sh_offset, s->header.sh_size, &s->bytes) && !inflate_section(s))
-		s->bytes.state = ELF_BYTES_BAD;
+	if (section_packing(s) == ELF_PACKING_NONE)
+		elf_fetch(f, s->header.sh_offset, s->header.sh_size, &s->bytes);
+	else if (s->bytes.state == ELF_BYTES_UNREAD)
+		s->bytes.state = fetch_packed_section(f, s) ? ELF_BYTES_READ : ELF_BYTES_BAD;
 	if (s->bytes.state != ELF_BYTES_READ)
 		return false;
 	*ret = s->bytes.view;

@@ -63,6 +63,10 @@ void elf_bytes_fini(struct elf_bytes *bytes);
 struct elf_section *elf_section_find(const struct elf_file *f, const char *name);
 // Its bytes, decompressed. False if it has none in the file.
 bool elf_section_content(const struct elf_file *f, struct elf_section *s, struct str *ret);
+// The same for a caller that keeps the bytes elsewhere: how many there are, and a copy of them.
+bool elf_section_size(const struct elf_file *f, const struct elf_section *s, uint64_t *ret);
+bool elf_section_copy(const struct elf_file *f, const struct elf_section *s, char *ret,
+		      size_t size);
 // The string at an offset of a string table; an empty one if it is not inside or has no end.
 struct str elf_string(struct str table, uint64_t offset);
 

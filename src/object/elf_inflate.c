@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "object/elf_file.h"
 
 // deflate cannot shrink anything by more than this.
 #define DEFLATE_RATIO_MAX 1032
@@ -51,61 +50,65 @@ static char *wrap(const Elf64_Chdr *chdr, struct str stream, size_t *ret_size)
 	return image;
 }
 
-static bool copy_content(Elf *elf, struct inflated *ret)
+static bool copy_content(Elf *elf, char *ret, size_t size)
 {
 	Elf_Scn *section = elf_getscn(elf, 1);
 	if (!section || elf_compress(section, 0, 0) != 1)
 		return false;
 	Elf_Data *data = elf_getdata(section, NULL);
-	if (!data || !data->d_buf)
+	if (!data || !data->d_buf || data->d_size != size)
 		return false;
-	char *copy = malloc(data->d_size + 1);
-	if (!copy)
-		return false;
-	memcpy(copy, data->d_buf, data->d_size);
-	copy[data->d_size] = '\0';
-	*ret = (struct inflated){ copy, data->d_size };
+	memcpy(ret, data->d_buf, size);
 	return true;
 }
 
-static bool inflate(const Elf64_Chdr *chdr, struct str stream, struct inflated *ret)
-{
-	if (chdr->ch_size == 0 || chdr->ch_size > ELF_BYTES_MAX ||
-	    (chdr->ch_type == ELFCOMPRESS_ZLIB && chdr->ch_size / DEFLATE_RATIO_MAX > stream.len))
-		return false;
-	size_t size;
-	autofree char *image = wrap(chdr, stream, &size);
-	if (!image || elf_version(EV_CURRENT) == EV_NONE)
-		return false;
-	Elf *elf = elf_memory(image, size);
-	if (!elf)
-		return false;
-	bool ok = copy_content(elf, ret);
-	elf_end(elf);
-	return ok;
-}
-
-bool elf_inflate(struct str content, struct inflated *ret)
-{
-	Elf64_Chdr chdr;
-	if (content.len < sizeof(chdr))
-		return false;
-	memcpy(&chdr, content.ptr, sizeof(chdr));
-	// libelf refuses an alignment that is no power of two; ours is good for all bytes.
-	chdr.ch_addralign = 1;
-	return inflate(&chdr, str_skip(content, sizeof(chdr)), ret);
-}
-
-bool elf_inflate_gnu(struct str content, struct inflated *ret)
+// What is in front of the compressed bytes, in the newer form; *ret_stream is what follows.
+static bool read_header(enum elf_packing packing, struct str content, Elf64_Chdr *ret,
+			struct str *ret_stream)
 {
 	uint64_t size;
-	if (content.len < 4 + sizeof(size) || !str_starts(content, STR("ZLIB")))
+	if (packing == ELF_PACKING_ELF) {
+		if (content.len < sizeof(*ret))
+			return false;
+		memcpy(ret, content.ptr, sizeof(*ret));
+		*ret_stream = str_skip(content, sizeof(*ret));
+	} else {
+		if (content.len < 4 + sizeof(size) || !str_starts(content, STR("ZLIB")))
+			return false;
+		memcpy(&size, content.ptr + 4, sizeof(size));
+		*ret = (Elf64_Chdr){ .ch_type = ELFCOMPRESS_ZLIB, .ch_size = be64toh(size) };
+		*ret_stream = str_skip(content, 4 + sizeof(size));
+	}
+	// libelf refuses an alignment that is no power of two; this one is good for all bytes.
+	ret->ch_addralign = 1;
+	return true;
+}
+
+bool elf_inflated_size(enum elf_packing packing, struct str head, uint64_t *ret)
+{
+	Elf64_Chdr chdr;
+	struct str stream;
+	if (!read_header(packing, head, &chdr, &stream))
 		return false;
-	memcpy(&size, content.ptr + 4, sizeof(size));
-	Elf64_Chdr chdr = {
-		.ch_type = ELFCOMPRESS_ZLIB,
-		.ch_size = be64toh(size),
-		.ch_addralign = 1,
-	};
-	return inflate(&chdr, str_skip(content, 4 + sizeof(size)), ret);
+	*ret = chdr.ch_size;
+	return true;
+}
+
+bool elf_inflate(enum elf_packing packing, struct str content, char *ret, size_t size)
+{
+	Elf64_Chdr chdr;
+	struct str stream;
+	if (!read_header(packing, content, &chdr, &stream) || chdr.ch_size != size || size == 0 ||
+	    (chdr.ch_type == ELFCOMPRESS_ZLIB && size / DEFLATE_RATIO_MAX > stream.len))
+		return false;
+	size_t image_size;
+	autofree char *image = wrap(&chdr, stream, &image_size);
+	if (!image || elf_version(EV_CURRENT) == EV_NONE)
+		return false;
+	Elf *elf = elf_memory(image, image_size);
+	if (!elf)
+		return false;
+	bool ok = copy_content(elf, ret, size);
+	elf_end(elf);
+	return ok;
 }

@@ -6,13 +6,18 @@
 
 #include "base/str.h"
 
-// A decompressed section, followed by a zero byte.
-struct inflated {
-	char *at; // the caller frees it
-	size_t len;
+// How a section is compressed.
+enum elf_packing {
+	ELF_PACKING_NONE,
+	ELF_PACKING_ELF, // SHF_COMPRESSED: an Elf64_Chdr in front
+	ELF_PACKING_GNU, // the older way, sections named .zdebug_*: "ZLIB" and the size in front
 };
 
-// What a section with SHF_COMPRESSED holds. False if it is broken or in a way we do not know.
-bool elf_inflate(struct str content, struct inflated *ret);
-// The older way: a section named .zdebug_* with "ZLIB" and its size in front.
-bool elf_inflate_gnu(struct str content, struct inflated *ret);
+// Bytes in front of the compressed ones.
+#define ELF_PACKING_HEADER_MAX sizeof(Elf64_Chdr)
+
+// How large a section is when it is decompressed, by its first bytes. False if they are broken.
+bool elf_inflated_size(enum elf_packing packing, struct str head, uint64_t *ret);
+// Decompresses into `size` bytes. False if it is broken, of another size, or compressed in a way
+// that we do not know.
+bool elf_inflate(enum elf_packing packing, struct str content, char *ret, size_t size);

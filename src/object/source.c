@@ -12,6 +12,10 @@
 #include "object/object_parts.h"
 #include "object/source_path.h"
 
+// Debug information is held in memory. Who asks for lines wants it at nearly any price; where it
+// only adds inlined functions to symbols, there is a limit to what that is worth.
+#define SIZE_MAX_FOR_LINES (1ull << 30)
+#define SIZE_MAX_FOR_INLINING (256ull << 20)
 #define UNITS_MAX (1u << 20)
 #define UNIT_RANGES_MAX (4u << 20)
 // Ranges of different units rarely overlap: how many to try.
@@ -108,12 +112,13 @@ static bool index_units(struct source *s)
 	return true;
 }
 
-static struct source *source_new(struct object *obj)
+static struct source *source_new(struct object *obj, bool want_lines)
 {
 	struct object *holder = obj;
 	if (!elf_section_find(&obj->elf, ".debug_info"))
 		holder = object_debug_file(obj);
-	struct dwarf_file *file = holder ? dwarf_file_new(holder) : NULL;
+	uint64_t size_max = want_lines ? SIZE_MAX_FOR_LINES : SIZE_MAX_FOR_INLINING;
+	struct dwarf_file *file = holder ? dwarf_file_new(holder, size_max) : NULL;
 	if (!file)
 		return NULL;
 	struct source *s = calloc(1, sizeof(*s));
@@ -270,7 +275,7 @@ size_t object_source_frames(struct object *obj, uint64_t offset, bool want_lines
 	if (!slot->tried) {
 		slot->tried = true;
 		slot->free = source_free;
-		slot->state = source_new(obj);
+		slot->state = source_new(obj, want_lines);
 	}
 	struct source *s = slot->state;
 	place.unit = s ? find_scope(s, place.vaddr, &place.scope) : NULL;
