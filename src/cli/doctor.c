@@ -6,7 +6,7 @@
 #include "cli/terminal.h"
 #include "cli/text.h"
 
-#define NAME_WIDTH 23
+#define NAME_WIDTH 20
 #define STATE_WIDTH 8
 #define TEXT_COLUMN (NAME_WIDTH + STATE_WIDTH + 2)
 #define DETAIL_INDENT 4

@@ -11,9 +11,6 @@
 #include "sampler/probe.h"
 
 #define SYSCTL "/proc/sys/kernel/"
-#define GIVE_CAPABILITIES                                                                          \
-	"sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,cap_syslog+ep "     \
-	"\"$(command -v wick)\" (or run wick with sudo)"
 
 void finding_fini(struct finding *f)
 {
@@ -142,43 +139,36 @@ static void check_mlock(const struct machine *m, struct finding *f)
 		       "sudo sysctl kernel.perf_event_mlock_kb=516");
 }
 
-static void capability(const struct machine *m, struct finding *f, int number, const char *cost)
+static void check_capabilities(const struct machine *m, struct finding *f)
 {
-	if (machine_can(m, number)) {
-		is_ok(f, "effective");
-		return;
+	static const struct {
+		int number;
+		const char *name, *costs;
+	} wanted[] = {
+		{ CAP_BPF, "CAP_BPF", "engine bpf" },
+		{ CAP_PERFMON, "CAP_PERFMON", "engine bpf, and what perf_event_paranoid forbids" },
+		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "processes of other users" },
+		// What opening /proc/PID/map_files asks for.
+		{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE",
+		  "names in programs that were deleted or replaced while they run" },
+	};
+	buf_text(&f->found, machine_can(m, CAP_SYS_ADMIN) ? "CAP_SYS_ADMIN" : "");
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		if (machine_can(m, wanted[i].number)) {
+			buf_printf(&f->found, "%s%s", f->found.len != 0 ? ", " : "",
+				   wanted[i].name);
+			continue;
+		}
+		f->state = FINDING_LIMITED;
+		buf_printf(&f->cost, "%s%s (%s)", f->cost.len != 0 ? "; " : "", wanted[i].costs,
+			   wanted[i].name);
 	}
-	buf_text(&f->found, "missing");
-	is_not(f, FINDING_LIMITED, cost, GIVE_CAPABILITIES);
-}
-
-static void check_cap_bpf(const struct machine *m, struct finding *f)
-{
-	capability(m, f, CAP_BPF, "engine bpf cannot be used");
-}
-
-static void check_cap_perfmon(const struct machine *m, struct finding *f)
-{
-	capability(m, f, CAP_PERFMON,
-		   "engine bpf cannot be used; perf_event_paranoid binds engine perf");
-}
-
-static void check_cap_ptrace(const struct machine *m, struct finding *f)
-{
-	capability(m, f, CAP_SYS_PTRACE, "processes of other users cannot be profiled");
-}
-
-static void check_cap_restore(const struct machine *m, struct finding *f)
-{
-	// Opening /proc/PID/map_files needs this one or CAP_SYS_ADMIN.
-	capability(m, f, machine_can(m, CAP_SYS_ADMIN) ? CAP_SYS_ADMIN : CAP_CHECKPOINT_RESTORE,
-		   "functions of programs that were deleted or replaced while they run have no "
-		   "names");
-}
-
-static void check_cap_admin(const struct machine *m, struct finding *f)
-{
-	is_ok(f, "%s", machine_can(m, CAP_SYS_ADMIN) ? "effective" : "missing; not needed");
+	if (f->found.len == 0)
+		buf_text(&f->found, "none that matter");
+	if (f->state != FINDING_OK)
+		buf_text(&f->change,
+			 "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep "
+			 "\"$(command -v wick)\", or run wick with sudo");
 }
 
 static void check_bpf(const struct machine *m, struct finding *f)
@@ -378,11 +368,7 @@ const struct check checks[] = {
 	{ "kptr_restrict", check_kernel_symbols },
 	{ "max_sample_rate", check_rate },
 	{ "perf_event_mlock_kb", check_mlock },
-	{ "CAP_BPF", check_cap_bpf },
-	{ "CAP_PERFMON", check_cap_perfmon },
-	{ "CAP_SYS_PTRACE", check_cap_ptrace },
-	{ "CAP_CHECKPOINT_RESTORE", check_cap_restore },
-	{ "CAP_SYS_ADMIN", check_cap_admin },
+	{ "capabilities", check_capabilities },
 	{ "unprivileged BPF", check_unprivileged_bpf },
 	{ "BTF", check_btf },
 	{ "locked memory", check_memlock },

@@ -24,7 +24,7 @@ struct list_options {
 	bool kernel;
 };
 
-// Why a process may not be profiled; also the number of its footnote.
+// Why a process may not be profiled. Only one of the reasons can be there at a time.
 enum refusal {
 	REFUSED_NOT,
 	REFUSED_ENGINES, // no engine works here at all
@@ -133,7 +133,7 @@ static void add_events(struct buf *out, const struct row *row)
 {
 	auto_fini(buf) names = { 0 };
 	if (row->refused != REFUSED_NOT)
-		buf_printf(&names, "no (%d)", (int)row->refused);
+		buf_text(&names, "no *");
 	else
 		for (size_t i = 0; i < event_count; i++)
 			buf_printf(&names, "%s%s", i != 0 ? "," : "", events[i].name);
@@ -175,22 +175,16 @@ static void add_row(struct buf *out, const struct row *row, const struct layout 
 	buf_char(out, '\n');
 }
 
-static void add_footnotes(struct buf *out, const row_vec *rows, const struct terminal *t)
+static void add_footnote(struct buf *out, const row_vec *rows, const struct terminal *t)
 {
-	bool used[REFUSAL_COUNT] = { 0 }, any = false;
-	for (size_t i = 0; i < rows->len; i++) {
-		used[rows->at[i].refused] = true;
-		any |= rows->at[i].refused != REFUSED_NOT;
-	}
-	if (any)
-		buf_char(out, '\n');
-	for (int i = REFUSED_NOT + 1; i < REFUSAL_COUNT; i++) {
-		if (!used[i])
-			continue;
-		buf_printf(out, "(%d) ", i);
-		text_wrap(out, &(struct wrap){ 4, 4, t->columns }, refusal_reasons[i]);
-		buf_char(out, '\n');
-	}
+	enum refusal refused = REFUSED_NOT;
+	for (size_t i = 0; i < rows->len && refused == REFUSED_NOT; i++)
+		refused = rows->at[i].refused;
+	if (refused == REFUSED_NOT)
+		return;
+	buf_text(out, "\n* ");
+	text_wrap(out, &(struct wrap){ 2, 2, t->columns }, refusal_reasons[refused]);
+	buf_char(out, '\n');
 }
 
 static struct layout layout_of(const row_vec *rows, const struct terminal *t)
@@ -217,7 +211,7 @@ static struct error *print_rows(const row_vec *rows)
 	buf_printf(&text, " %-7s %s%s\n", "EVENTS", "COMMAND", style_end(&t));
 	for (size_t i = 0; i < rows->len; i++)
 		add_row(&text, &rows->at[i], &l);
-	add_footnotes(&text, rows, &t);
+	add_footnote(&text, rows, &t);
 	return print_buf(stdout, &text);
 }
 

@@ -73,8 +73,9 @@ void machine_fini(struct machine *m)
 bool machine_can(const struct machine *m, int capability)
 {
 	uint64_t wanted = UINT64_C(1) << capability;
-	// CAP_SYS_ADMIN was both of these before they had names of their own.
-	if (capability == CAP_BPF || capability == CAP_PERFMON)
+	// CAP_SYS_ADMIN was all of these before they had names of their own.
+	if (capability == CAP_BPF || capability == CAP_PERFMON ||
+	    capability == CAP_CHECKPOINT_RESTORE)
 		wanted |= UINT64_C(1) << CAP_SYS_ADMIN;
 	return (m->capabilities & wanted) != 0;
 }

@@ -141,7 +141,7 @@ static const struct example record_examples[] = {
 	{ "wick record --name '^nginx' -F 999", "all of nginx, until Ctrl-C" },
 	{ "wick record -- ./program --its-option", "a program from its start" },
 	{ "wick record -a -d 10 -o machine.html", "the machine, into that file" },
-	{ "wick record -p 4711 -d 5 -o - | sort -rnk2", "folded stacks into a pipe" },
+	{ "wick record -p 4711 -d 5 -o - | grep malloc", "folded stacks, into a pipe" },
 	{ 0 },
 };
 
