@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,15 @@ static int finish(int status)
 	return status;
 }
 
+// If a standard stream is closed, the next file that is opened takes its number, and what is
+// printed would go into that file. Opened the wrong way round, they still cannot be used.
+static void fill_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int cli_main(int argc, char **argv)
 {
 	static const struct {
@@ -70,6 +80,7 @@ int cli_main(int argc, char **argv)
 		{ "-h", "help" },
 		{ "--help", "help" },
 	};
+	fill_standard_streams();
 	const char *name = argc > 1 ? argv[1] : "help";
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("wick " WICK_VERSION);

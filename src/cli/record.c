@@ -14,6 +14,22 @@
 #include "cli/text.h"
 #include "sampler/probe.h"
 
+// Who insisted on an engine that is not permitted is told if the other one would be.
+static struct error *name_other_engine(struct error *err, const struct record_options *o)
+{
+	if (o->engine == ENGINE_AUTO ||
+	    (err->code != ERROR_DENIED && err->code != ERROR_UNSUPPORTED))
+		return err;
+	bool bpf = o->engine == ENGINE_BPF;
+	struct error *other = bpf ? probe_perf(o->whole_machine) : probe_bpf();
+	bool works = !other;
+	error_free(other);
+	if (!works)
+		return err;
+	return error_hint(err, "%s%s--engine %s would work", err->hint ? err->hint : "",
+			  err->hint ? "; " : "", engine_names[bpf ? ENGINE_PERF : ENGINE_BPF]);
+}
+
 static struct error *record(const struct record_options *o, const struct record_target *target,
 			    uint64_t period_ns, struct recording_result *ret)
 {
@@ -41,7 +57,7 @@ static struct error *record(const struct record_options *o, const struct record_
 		},
 		ret);
 	progress_clear(&progress);
-	return err ? error_wrap(err, "record %s", target->title) : NULL;
+	return err ? name_other_engine(error_wrap(err, "record %s", target->title), o) : NULL;
 }
 
 static struct error *summarize(const struct record_options *o, const struct record_target *target,

@@ -60,6 +60,11 @@ static struct error *check_process(pid_t pid)
 		return error_hint(err, "`wick list` shows what runs");
 	if (err)
 		return err;
+	if (status.state == 'Z' || status.state == 'X')
+		return error_new(
+			ERROR_GONE,
+			"process %d has exited; its parent %d has not taken note of it yet", pid,
+			status.parent);
 	// A thread has a directory of its own in /proc too, which `ls /proc` does not show.
 	if (status.tgid != pid)
 		return error_new(ERROR_USAGE, "%d is a thread of process %d; use -p %d", pid,

@@ -89,7 +89,6 @@ static void quality(struct buf *out, const struct summary_opts *o)
 	buf_printf(out, "  engine %s\n", i->engine);
 	if (i->engine_reason) {
 		auto_fini(buf) reason = { 0 };
-		buf_text(&reason, "a better engine was not used: ");
 		text_printable(&reason, str_from(i->engine_reason));
 		line(out, o, buf_cstr(&reason));
 	}

@@ -399,6 +399,44 @@ def program_end():
             check(len(rows) == number, f"{len(rows)} rows, {number} expected:", told(done))
 
 
+@case("a closed standard output does not get mixed into the file")
+def closed_standard_output():
+    need_recording()
+    with scratch_directory() as directory, sleeper() as pid:
+        for number, closed in enumerate(["<&-", ">&-", "2>&-", "<&- >&- 2>&-"]):
+            out = directory / f"{number}.folded"
+            done = subprocess.run(["sh", "-c", f'exec "{WICK}" record -p {pid} -d 0.2 -o {out} {closed}'],
+                                  text=True, capture_output=True)
+            check(done.returncode in (0, 1), told(done))
+            check(out.read_text() == "", f"in the file, with {closed}:", out.read_text())
+
+
+@case("an engine that is not permitted names the one that would work")
+def other_engine():
+    need_root()
+    need_tool("setpriv")
+    if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
+        raise Skip("unprivileged users may not sample")
+    with scratch_directory() as directory:
+        program = Path(shutil.copy(WICK, directory))
+        home = directory / "home"
+        home.mkdir()
+        os.chown(home, NOBODY, NOBODY)
+        done = wick("record", "--engine", "bpf", "--", "true", wrapper=AS_NOBODY, wick_path=program, cwd=home)
+        check_ends(done, 1, "hint: .*CAP_BPF.*--engine perf would work")
+        check(not os.listdir(home), f"left: {os.listdir(home)}")
+
+
+@case("a process that has ended but is not yet forgotten is refused")
+def zombie():
+    child = subprocess.Popen(["true"])
+    try:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        check_ends(wick("record", "-p", child.pid), 1, f"process {child.pid} has exited")
+    finally:
+        child.wait()
+
+
 @case("--name says whom it chose")
 def name_chosen():
     need_recording()
@@ -480,6 +518,18 @@ def progress_line():
         check(not done.stderr and "\r" not in done.stdout, "not silent in a pipe:", repr(told(done)))
         code, shown = on_terminal("record", "-q", "-p", pid, "-d", "0.5", "-o", directory / "c.folded")
         check(code == 0 and shown.strip() == str(directory / "c.folded"), "not quiet:", repr(shown))
+
+
+@case("Ctrl-C goes to the program too, which has the terminal to itself")
+def interrupted_program():
+    need_recording()
+    with scratch_directory() as directory:
+        out = directory / "a.folded"
+        code, shown = on_terminal("record", "-o", out, "--", "sh", "-c", "echo started; exec sleep 100",
+                                  keys=("started", b"\x03"))
+        check(code == 0 and out.exists(), f"exit code {code}:", shown)
+        check("killed by signal 2" in shown, "the program's end is not told:", shown)
+        check("recording" not in shown, "a progress line on the program's terminal:", repr(shown))
 
 
 # ---- list and doctor ---------------------------------------------------------------------------
