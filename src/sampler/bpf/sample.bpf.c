@@ -159,6 +159,18 @@ static __always_inline void fill_header(struct walk_host *h, wu32 pid, wu32 tid,
 	bpf_get_current_comm(h->sample.comm, sizeof(h->sample.comm));
 }
 
+// The interrupted registers. The context only looks like a struct in memory: the verifier makes
+// each load of a whole word from it one from where the kernel keeps that register. A helper that is
+// given the context's address reads something else.
+static __always_inline void read_regs(struct pt_regs *regs, const struct bpf_perf_event_data *ctx)
+{
+	const volatile wu64 *from = (const volatile wu64 *)&ctx->regs;
+	wu64 *to = (wu64 *)regs;
+	WALK_UNROLL
+	for (wu32 i = 0; i < sizeof(*regs) / sizeof(*to); i++)
+		to[i] = from[i];
+}
+
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
 {
@@ -175,7 +187,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	fill_header(h, pid, ns_level == 0 ? (wu32)id : task_number(task), cpu);
 
-	bpf_probe_read_kernel(&h->regs, sizeof(h->regs), &ctx->regs);
+	read_regs(&h->regs, ctx);
 	int in_kernel = !ARCH_PT_REGS_USER_MODE(&h->regs);
 	if (in_kernel && want_kernel) {
 		long bytes = bpf_get_stack(ctx, h->words, MAX_KERNEL_FRAMES * 8, 0);
