@@ -93,7 +93,8 @@ static bool make_saved(const struct cfi_rule *from, unsigned i, struct wire_rule
 		    place.reg != ARCH_REG_FP)
 			return false;
 		rule->fp_based |= (uint8_t)(1u << i);
-		return to_words(place.offset, &rule->saved[i]);
+		return to_words(place.offset - FP_BASE(0), &rule->saved[i]) &&
+		       rule->saved[i] != SAVED_SAME;
 	default:
 		return false;
 	}

@@ -130,9 +130,8 @@ static void add_depth(struct func_rows *f, uint64_t start, uint64_t end, int32_t
 	if (from >= MIN(end + f->delta, f->wanted.end) || f->fill->err)
 		return;
 	if (f->kind == GO_SWITCH && depth > 0 && start >= f->fp.set) {
-		rule.cfa_reg = ARCH_REG_FP;
-		rule.flags = RULE_OTHER_STACK;
-		cfa_offset = 2 * WORD;
+		rule = (struct wire_rule){ .cfa = CFA_FRAME };
+		cfa_offset = 0;
 	}
 	if (depth < 0 || depth > INT32_MAX - WORD)
 		rule = (struct wire_rule){ .cfa = CFA_NONE };

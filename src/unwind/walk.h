@@ -138,6 +138,25 @@ walk_inline int walk_frame_pointer(struct walk_host *h, struct walk_state *s,
 	return walk_to_caller(h, s, emit, ra, fp + 16);
 }
 
+// A function that has left its stack, but not its frame pointer.
+walk_inline int walk_frame(struct walk_host *h, struct walk_state *s, wu64 emit)
+{
+	wu64 fp = s->regs[ARCH_REG_FP], ra, caller_fp;
+	int err;
+
+	if (!(s->known & 1u << ARCH_REG_FP))
+		return walk_emit_end(h, emit, WALK_NO_ROW);
+	host_fetch(h, fp);
+	err = host_word(h, fp + 8, &ra);
+	if (!err)
+		err = host_word(h, fp, &caller_fp);
+	if (err)
+		return err;
+	s->regs[ARCH_REG_FP] = caller_fp;
+	s->known &= 1u << ARCH_REG_FP | 1u << ARCH_REG_SP;
+	return walk_to_caller(h, s, emit, ra, fp + 16);
+}
+
 // The caller's stack pointer by a row; *ret_cfa is 0 if the row's register is not known.
 walk_inline int walk_cfa(struct walk_host *h, const struct walk_state *s,
 			 const struct wire_row *row, const struct wire_rule *rule, wu64 *ret_cfa)
@@ -195,7 +214,7 @@ walk_inline int walk_row(struct walk_host *h, struct walk_state *s, const struct
 		ws16 words = rule->saved[i];
 		if (words == SAVED_SAME || words == SAVED_UNKNOWN)
 			continue;
-		wu64 at = (rule->fp_based >> i & 1 ? fp : cfa) + (wu64)(8 * (ws64)words);
+		wu64 at = (rule->fp_based >> i & 1 ? FP_BASE(fp) : cfa) + (wu64)(8 * (ws64)words);
 		// Below the stack pointer: an epilogue has popped it, the register has it back.
 		if (at < sp)
 			continue;
@@ -236,6 +255,8 @@ walk_inline int walk_step(struct walk_host *h, struct walk_state *s)
 		return walk_emit_end(h, address, WALK_ROOT);
 	if (rule.cfa == CFA_SIGNAL)
 		return walk_signal(h, s);
+	if (rule.cfa == CFA_FRAME)
+		return walk_frame(h, s, address);
 	if (rule.cfa == CFA_EXPR) {
 		err = host_expr(h, &place, s);
 		if (err)

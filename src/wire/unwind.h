@@ -25,23 +25,26 @@ enum wire_cfa {
 	CFA_SIGNAL, // a signal frame: all registers lie on the stack in the kernel's layout
 	CFA_END,    // the outermost frame: it has no caller
 	CFA_EXPR,   // anything else: only the file's own table tells (user space)
+	CFA_FRAME,  // the frame pointer's frame, be it on another stack: there the caller's frame
+		    // pointer is saved and, above it, the return address
 	CFA_KIND_COUNT,
 };
 
-#define RULE_RA_IN_REG 1   // flags: the return address is in register number `ra`
-#define RULE_OTHER_STACK 2 // flags: the caller may be on another stack: any CFA is possible
+#define RULE_RA_IN_REG 1 // flags: the return address is in register number `ra`
 
-// saved[]: the caller's value is still in the register. Not so for fp_based ones, where 0 is a
-// place like any other: the frame pointer of a realigned stack points to the caller's.
-#define SAVED_SAME 0
+#define SAVED_SAME 0           // saved[]: the caller's value is still in the register
 #define SAVED_UNKNOWN (-32768) // saved[]: the caller's value is lost
 #define RULE_NONE 0            // rule number 0 is always { .cfa = CFA_NONE }
+
+// Realigned stacks save registers at fixed distances from the frame pointer, and the frame pointer
+// itself where it points to. As if the CFA were where it is in an ordinary frame: so none is 0.
+#define FP_BASE(fp) ((fp) + 16)
 
 // What rows have in common; a few thousand distinct ones serve a whole machine.
 struct wire_rule {
 	wu8 cfa;      // enum wire_cfa
 	wu8 cfa_reg;  // DWARF register number
-	wu8 fp_based; // bit i: saved[i] counts from the frame pointer register, not from the CFA
+	wu8 fp_based; // bit i: saved[i] counts from FP_BASE, not from the CFA
 	wu8 flags;    // RULE_*
 	ws16 cfa_add; // CFA_DEREF, CFA_PLT
 	ws16 ra;      // the return address is at CFA + 8 * ra

@@ -47,12 +47,12 @@ static bool walk_row(const struct memory_reader *memory, struct walk_state *stat
 	for (unsigned i = 0; i < ARCH_SAVED_COUNT; i++) {
 		unsigned reg = saved_regs[i];
 		bool fp_based = rule->fp_based >> i & 1;
-		uint64_t base = fp_based ? state->regs[ARCH_REG_FP] : cfa;
+		uint64_t base = fp_based ? FP_BASE(state->regs[ARCH_REG_FP]) : cfa;
 		bool known = state->known >> reg & 1;
 		value = state->regs[reg];
 		if (rule->saved[i] == SAVED_UNKNOWN)
 			known = false;
-		else if (fp_based || rule->saved[i] != SAVED_SAME)
+		else if (rule->saved[i] != SAVED_SAME)
 			known = memory->read(memory->ctx,
 					     base + (uint64_t)(8 * (int64_t)rule->saved[i]),
 					     &value);
@@ -70,6 +70,18 @@ static bool walk_row(const struct memory_reader *memory, struct walk_state *stat
 	return true;
 }
 
+static bool walk_frame(const struct memory_reader *memory, struct walk_state *state)
+{
+	uint64_t fp = state->regs[ARCH_REG_FP], caller_fp, pc;
+	if (!(state->known >> ARCH_REG_FP & 1) || !memory->read(memory->ctx, fp, &caller_fp) ||
+	    !memory->read(memory->ctx, fp + 8, &pc))
+		return false;
+	*state = (struct walk_state){ .pc = pc, .known = 1u << ARCH_REG_FP | 1u << ARCH_REG_SP };
+	state->regs[ARCH_REG_FP] = caller_fp;
+	state->regs[ARCH_REG_SP] = fp + 16;
+	return true;
+}
+
 bool plain_walk(const struct wire_rule *rule, const struct wire_row *row,
 		const struct memory_reader *memory, struct walk_state *state)
 {
@@ -78,6 +90,8 @@ bool plain_walk(const struct wire_rule *rule, const struct wire_row *row,
 	case CFA_DEREF:
 	case CFA_PLT:
 		return walk_row(memory, state, rule, row);
+	case CFA_FRAME:
+		return walk_frame(memory, state);
 	case CFA_SIGNAL:
 		return walk_signal(memory, state);
 	default:

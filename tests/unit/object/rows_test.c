@@ -169,7 +169,7 @@ TEST(rules_say_what_the_table_says)
 			  2, DW_OP_breg6, 0x70),
 		    "zR", &offset);
 	CHECK(r.cfa == CFA_DEREF && r.cfa_reg == X86_RBP && offset == -8 && r.cfa_add == 0);
-	CHECK(r.fp_based == 3 && r.saved[0] == -2 && r.saved[1] == 0);
+	CHECK(r.fp_based == 3 && r.saved[0] == -4 && r.saved[1] == -2); // from FP_BASE
 
 	r = rule_of(BYTES(DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 0x20, DW_OP_deref,
 			  DW_OP_plus_uconst, 8),
@@ -244,6 +244,7 @@ TEST(what_a_rule_cannot_say_is_an_expression)
 		BYTES(DW_CFA_register, X86_RBX, X86_R12),
 		BYTES(DW_CFA_expression, X86_RBX, 2, DW_OP_breg7, 8),
 		BYTES(DW_CFA_expression, X86_RBX, 2, DW_OP_breg6, 7),
+		BYTES(DW_CFA_expression, X86_RBX, 2, DW_OP_breg6, 16), // at FP_BASE itself
 		BYTES(DW_CFA_val_expression, X86_RBX, 2, DW_OP_breg7, 8),
 		BYTES(DW_CFA_offset | X86_RSP, 2),
 		BYTES(DW_CFA_register, ARCH_REG_RA, ARCH_REG_RA),

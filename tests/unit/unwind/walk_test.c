@@ -193,16 +193,36 @@ TEST(walk_follows_a_realigned_stack)
 	struct wire_rule drap = {
 		.cfa = CFA_DEREF, .cfa_reg = X86_RBP, .ra = -1, .fp_based = 1 << 1
 	};
-	drap.saved[1] = -1;
+	drap.saved[1] = -2; // from FP_BASE
 	add_row(&h, 0x400000, end_rule, 0);
 	add_row(&h, 0x402000, drap, -8);
 	put(&h, 0x70f8, 0x7200);   // the CFA
 	put(&h, 0x71f8, 0x400010); // return address below it
+	put(&h, 0x7100, 0x7800);   // the caller's rbp
 	struct walk_state s = start_at(0x402010, 0x7040);
 	s.regs[X86_RBP] = 0x7100;
 	CHECK(walk_step(&h, &s) == WALK_GO_ON);
 	CHECK(s.regs[ARCH_REG_SP] == 0x7200 && s.pc == 0x400010);
-	CHECK(s.regs[X86_RBP] == 0x7200); // the word at rbp - 8
+	CHECK(s.regs[X86_RBP] == 0x7800);
+}
+
+TEST(walk_follows_the_frame_pointer_to_another_stack)
+{
+	struct walk_host h = { 0 };
+	const struct wire_rule frame_rule = { .cfa = CFA_FRAME };
+	add_row(&h, 0x400000, end_rule, 0);
+	add_row(&h, 0x402000, frame_rule, 0);
+	put(&h, 0x7100, 0x7180);   // the caller's rbp
+	put(&h, 0x7108, 0x400010); // return address
+	struct walk_state s = start_at(0x402010, 0x7700);
+	s.regs[X86_RBP] = 0x7100;
+	CHECK(walk_step(&h, &s) == WALK_GO_ON);
+	CHECK(s.regs[ARCH_REG_SP] == 0x7110 && s.pc == 0x400010);
+	CHECK(s.regs[X86_RBP] == 0x7180);
+	CHECK(s.known == (1u << X86_RBP | 1u << X86_RSP));
+	s = start_at(0x402010, 0x7700);
+	s.known &= ~(1u << X86_RBP);
+	CHECK(walk_step(&h, &s) == WALK_NO_ROW);
 }
 
 TEST(walk_crosses_a_signal_frame_to_the_exact_interrupted_instruction)
