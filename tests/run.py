@@ -105,7 +105,7 @@ class Runner:
         self.running, self.lock = set(), threading.Lock()
         self.env = dict(os.environ, WICK=str(build / "wick"), WICK_BUILD=str(build),
                         PYTHONDONTWRITEBYTECODE="1",
-                        ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1",
+                        ASAN_OPTIONS="detect_stack_use_after_return=1",
                         UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1")
         self.env["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
 
