@@ -40,7 +40,7 @@ bool object_offset(const struct object *obj, uint64_t vaddr, uint64_t *ret);
 // PT_GNU_EH_FRAME. *ret_vaddr is its sh_addr.
 bool object_section(struct object *obj, const char *name, struct str *ret, uint64_t *ret_vaddr);
 // Bytes by virtual address, out of the PT_LOAD segment that holds it: from vaddr to the segment's
-// end in the file. False outside of all of them.
+// end in the file. False outside of all of them. Reads the whole segment into memory.
 bool object_bytes(struct object *obj, uint64_t vaddr, struct str *ret);
 // The separate file with this object's .debug_* sections (build id, debuglink), or NULL. Owned by
 // obj.
@@ -50,14 +50,15 @@ struct symbol {
 	struct str name; // as in the file, mangled; valid as long as the object
 	uint64_t offset; // of the code from the symbol's start
 };
-// The function that contains a file offset: .symtab, else .dynsym and .gnu_debugdata, else the
-// debug file's .symtab, else Go's .gopclntab.
+// The function that contains a file offset: by .symtab, else by .dynsym, .gnu_debugdata and the
+// debug file's .symtab together, else by Go's .gopclntab. A stub that jumps to a function of another
+// file is "name@plt".
 bool object_symbol(struct object *obj, uint64_t offset, struct symbol *ret);
 
 // One level of inlining at a place in the code, innermost first; the last is the function proper.
 struct source_frame {
 	const char
-		*name; // linkage name if there is one (mangled), else the plain name; may be NULL
+		*name; // linkage name (mangled), else the plain one with its namespaces; may be NULL
 	const char *file; // NULL if unknown
 	uint32_t line;    // 0 if unknown: for the innermost the sampled line, else the call's
 };

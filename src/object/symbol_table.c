@@ -73,10 +73,11 @@ static uint64_t guess_size(const struct symbol_source *s, const struct symbol_so
 
 bool symbol_table_finish(struct symbol_table *t, uint64_t gap_max)
 {
+	if (t->sources.len == 0)
+		return true;
+	qsort_r(t->sources.at, t->sources.len, sizeof(*t->sources.at), compare_sources, t);
 	const struct symbol_source *at = t->sources.at, *end = at + t->sources.len;
 	uint64_t covered = 0; // up to here a function of known size reaches
-	if (t->sources.len != 0)
-		qsort_r(t->sources.at, t->sources.len, sizeof(*at), compare_sources, t);
 	while (at < end) {
 		const struct symbol_source *s = at;
 		while (at < end && at->start == s->start)
