@@ -51,14 +51,14 @@ struct symbol {
 	uint64_t offset; // of the code from the symbol's start
 };
 // The function that contains a file offset: by .symtab, else by .dynsym, .gnu_debugdata and the
-// debug file's .symtab together, else by Go's .gopclntab. A stub that jumps to a function of another
-// file is "name@plt".
+// debug file's .symtab together, else by Go's .gopclntab. A stub that jumps to a function of
+// another file is "name@plt".
 bool object_symbol(struct object *obj, uint64_t offset, struct symbol *ret);
 
 // One level of inlining at a place in the code, innermost first; the last is the function proper.
 struct source_frame {
-	const char
-		*name; // linkage name (mangled), else the plain one with its namespaces; may be NULL
+	const char *
+		name; // linkage name (mangled), else the plain one with its namespaces; may be NULL
 	const char *file; // NULL if unknown
 	uint32_t line;    // 0 if unknown: for the innermost the sampled line, else the call's
 };
