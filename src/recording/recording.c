@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -68,6 +69,17 @@ static struct error *find_targets(struct run *r)
 			err = watch_target(r, r->command.pid);
 	}
 	return err;
+}
+
+// Every file of code stays open, and engine perf needs an event a thread and CPU. The command
+// exists already and keeps the limit it was given.
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static struct error *open_sampler(struct run *r)
@@ -200,6 +212,7 @@ struct error *recording_run(const struct recording_opts *opts, struct recording_
 	struct error *err = session_new(opts, &r.session);
 	if (!err)
 		err = find_targets(&r);
+	raise_file_limit();
 	if (!err)
 		err = open_sampler(&r);
 	if (!err)

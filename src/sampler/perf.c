@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 
 #include "base/vec.h"
 #include "sampler/cpu_event.h"
@@ -137,15 +136,6 @@ static struct error *open_process(struct perf_sampler *p, struct perf_event_attr
 	return err;
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static struct error *open_events(struct perf_sampler *p, const struct sampler_opts *opts)
 {
 	struct perf_event_attr attr = { 0 };
@@ -204,7 +194,6 @@ static struct error *perf_open(const struct sampler_opts *opts, struct sampler *
 	auto_(sampler) guard = &p->base;
 	if (p->epoll_fd < 0)
 		return error_sys(errno, "epoll");
-	raise_file_limit();
 	struct error *err = open_events(p, opts);
 	if (err)
 		return err;
