@@ -82,7 +82,8 @@ static struct error *read_rows(const pid_vec *pids, bool kernel, row_vec *rows)
 		if (pids->at[i] == getpid())
 			continue;
 		struct error *err = proc_status_read(pids->at[i], &row.status);
-		if (!err && row.status.kernel_thread && !kernel)
+		bool ended = row.status.state == 'Z' || row.status.state == 'X';
+		if (!err && (ended || (row.status.kernel_thread && !kernel)))
 			continue;
 		if (!err)
 			err = proc_cpu_time(pids->at[i], &row.cpu_before);

@@ -14,6 +14,8 @@
 #include "cli/text.h"
 #include "sampler/probe.h"
 
+#define PIPED_COLUMNS 200 // of a summary that goes into a file or a pipe
+
 // Who insisted on an engine that is not permitted is told if the other one would be.
 static struct error *name_other_engine(struct error *err, const struct record_options *o)
 {
@@ -76,7 +78,7 @@ static struct error *summarize(const struct record_options *o, const struct reco
 		summary_text(&text, &(struct summary_opts){
 					    .result = result,
 					    .rows = o->top.given ? o->top.value : SUMMARY_ROWS,
-					    .columns = t.columns,
+					    .columns = t.interactive ? t.columns : PIPED_COLUMNS,
 					    .processes = target->pids.len != 0,
 					    .wanted_ns = o->duration_ns,
 				    });

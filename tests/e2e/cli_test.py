@@ -3,6 +3,8 @@
 """What wick says and how it ends: wrong input, help, man pages, completion, output files, terminals."""
 
 import contextlib
+import ctypes
+import errno
 import fcntl
 import os
 import pty
@@ -18,7 +20,8 @@ import threading
 import time
 from pathlib import Path
 
-from support import WICK, Skip, case, check, need_root, need_tool, run_cases, scratch_directory
+from support import (WICK, Skip, case, check, need_processor, need_root, need_tool, run_cases,
+                     scratch_directory)
 
 NOBODY = 65534
 AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
@@ -610,6 +613,38 @@ def doctor_unprivileged():
     rows, verdict = check_doctor(done)
     check(rows["engine bpf"] == "no" and rows["capabilities"] == "limited", told(done))
     check("bpf" not in verdict, verdict)
+    return verdict
+
+
+def forbid_sampling():
+    """As a container's seccomp filter does: bpf() and perf_event_open() are refused from here on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    refuse = 0x00050000 | errno.EPERM
+    instructions = [(0x20, 0, 0, 0),  # the number of the call
+                    (0x15, 2, 0, 321), (0x15, 1, 0, 298),  # bpf, perf_event_open
+                    (0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, refuse)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in instructions))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(instructions), ctypes.addressof(code)))
+    for option, *args in [(38, 1, 0, 0, 0), (22, 2, ctypes.addressof(program), 0, 0)]:
+        if libc.prctl(option, *map(ctypes.c_ulong, args)) != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
+
+
+@case("no engine at all: doctor says so and ends with 1, record says why, list marks everything")
+def nothing_works():
+    need_processor("x86_64")
+    done = wick("doctor", preexec_fn=forbid_sampling)
+    rows, verdict = check_doctor(done)
+    check(done.returncode == 1 and "cannot work here" in verdict, told(done))
+    for name, state in [("engine bpf", "no"), ("engine perf", "no"), ("seccomp", "limited")]:
+        check(rows[name] == state, f"{name} is {rows[name]}:", told(done))
+    with scratch_directory() as directory, sleeper() as pid:
+        refused = wick("record", "-p", pid, "-d", 1, "-o", directory / "a.html", preexec_fn=forbid_sampling)
+        check_ends(refused, 1, "[Nn]ot permitted")
+        check(not os.listdir(directory), f"left: {os.listdir(directory)}")
+        listed = wick("list", preexec_fn=forbid_sampling)
+        check(re.search(rf"^ *{pid} .* no \* ", listed.stdout, re.M), told(listed))
+        check("no engine works here" in listed.stdout, told(listed))
     return verdict
 
 
