@@ -528,11 +528,16 @@ def interrupted_program():
     need_recording()
     with scratch_directory() as directory:
         out = directory / "a.folded"
-        code, shown = on_terminal("record", "-o", out, "--", "sh", "-c", "echo started; exec sleep 100",
-                                  keys=("started", b"\x03"))
+        code, shown = on_terminal("record", "-o", out, "--", "sh", "-c", "echo started $$; exec sleep 100",
+                                  keys=(r"started \d+\r\n", b"\x03"))
         check(code == 0 and out.exists(), f"exit code {code}:", shown)
-        check("killed by signal 2" in shown, "the program's end is not told:", shown)
         check("recording" not in shown, "a progress line on the program's terminal:", repr(shown))
+        program = Path(f"/proc/{re.search(r'started (.*)', shown)[1].strip()}/comm")
+        end = time.monotonic() + 5
+        with contextlib.suppress(FileNotFoundError):
+            while program.read_text() == "sleep\n":
+                check(time.monotonic() < end, "the program did not get the Ctrl-C:", shown)
+                time.sleep(0.05)
 
 
 # ---- list and doctor ---------------------------------------------------------------------------
