@@ -173,7 +173,9 @@ const struct command command_record = {
 		"Takes samples of the stacks of running programs and writes a flame graph: a web "
 		"page that needs nothing but a browser. Works on any native program, without "
 		"restarting it and without frame pointers, and follows the processes it starts.\n\n"
-		"Ctrl-C ends a recording early; it is still written. When it is done, the hottest "
+		"Ctrl-C ends a recording early; it is still written. A COMMAND that still runs "
+		"then, "
+		"or when the duration is over, is ended with SIGTERM. When it is done, the hottest "
 		"functions are listed, and how good the recording is: samples taken, samples lost, "
 		"stacks that do not reach their root (truncated), and samples in code without a "
 		"name (unknown).",

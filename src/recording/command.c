@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#define WAIT_STEP_MS 10
+#define TERM_PATIENCE_MS 2000
+
 static _Noreturn void become(char *const *argv, int go_fd, int result_fd)
 {
 	char byte;
@@ -66,6 +69,21 @@ bool command_ended(struct command *c)
 	if (c->pid != 0 && !c->ended && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
 		c->ended = true;
 	return c->ended;
+}
+
+static bool ends_within(struct command *c, int ms)
+{
+	for (; ms > 0 && !command_ended(c); ms -= WAIT_STEP_MS)
+		usleep(WAIT_STEP_MS * 1000);
+	return command_ended(c);
+}
+
+void command_end(struct command *c, int patience_ms)
+{
+	if (c->pid == 0 || ends_within(c, patience_ms))
+		return;
+	kill(c->pid, SIGTERM);
+	(void)ends_within(c, TERM_PATIENCE_MS); // who ignores it goes on alone
 }
 
 void command_fini(struct command *c)

@@ -16,6 +16,7 @@
 #include "target/proc.h"
 
 #define POLL_MS 50
+#define COMMAND_PATIENCE_MS 1000
 #define PROGRESS_NS (200 * 1000000ull)
 
 struct run {
@@ -82,6 +83,16 @@ static void raise_file_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Who records the shell that wick was started from wants to see the shell's other children.
+static void leave_out_ourselves(pid_vec *pids)
+{
+	size_t kept = 0;
+	vec_each (pid, pids)
+		if (*pid != getpid())
+			pids->at[kept++] = *pid;
+	pids->len = kept;
+}
+
 static struct error *open_sampler(struct run *r)
 {
 	const struct recording_opts *opts = r->opts;
@@ -92,6 +103,7 @@ static struct error *open_sampler(struct run *r)
 			return &error_no_memory;
 	struct error *err =
 		opts->no_children || opts->whole_machine ? NULL : proc_add_descendants(&pids);
+	leave_out_ourselves(&pids);
 	vec_each (pid, &pids)
 		session_follow(s, *pid);
 	struct sampler_opts sampler = { .pids = pids.at,
@@ -221,6 +233,8 @@ struct error *recording_run(const struct recording_opts *opts, struct recording_
 		err = session_finish(r.session);
 	if (err)
 		return err;
+	// A program that was started for the recording does not outlive it.
+	command_end(&r.command, r.result.stopped ? COMMAND_PATIENCE_MS : 0);
 	r.result.command_status = command_ended(&r.command) ? r.command.status : -1;
 	r.result.profile = take(r.session->profile);
 	*ret = r.result;
