@@ -48,7 +48,8 @@ struct wire_rule {
 	wu8 flags;    // RULE_*
 	ws16 cfa_add; // CFA_DEREF, CFA_PLT
 	ws16 ra;      // the return address is at CFA + 8 * ra
-	ws16 saved[ARCH_SAVED_COUNT]; // ARCH_SAVED_REGS[i] is at CFA + 8 * saved[i]
+	// ARCH_SAVED_REGS[i] is at CFA + 8 * saved[i].
+	ws16 saved[ARCH_SAVED_COUNT];
 };
 
 struct wire_row {
