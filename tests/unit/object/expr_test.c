@@ -35,12 +35,25 @@ static bool run(struct str code, uint64_t *ret)
 			      ret);
 }
 
-TEST(expr_knows_every_operation)
+struct expr_case {
+	uint64_t value;
+	struct str code;
+};
+
+static void check_cases(const struct expr_case *cases, size_t count)
 {
-	const struct {
-		uint64_t value;
-		struct str code;
-	} cases[] = {
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = 0;
+		bool ok = run(cases[i].code, &value);
+		if (!ok || value != cases[i].value)
+			printf("# case %zu: %s %#lx\n", i, ok ? "gives" : "fails", value);
+		CHECK(ok && value == cases[i].value);
+	}
+}
+
+TEST(expr_knows_every_way_to_get_a_value)
+{
+	const struct expr_case cases[] = {
 		{ 0xcfa, BYTES(DW_OP_nop) },
 		{ 0x11234, BYTES(DW_OP_addr, 0x34, 0x12, 0, 0, 0, 0, 0, 0) },
 		{ 0xfe, BYTES(DW_OP_const1u, 0xfe) },
@@ -68,6 +81,13 @@ TEST(expr_knows_every_operation)
 		{ 0x0706050403020100, BYTES(DW_OP_breg7, 0, DW_OP_deref) },
 		{ 0x0100, BYTES(DW_OP_breg7, 0, DW_OP_deref_size, 2) },
 		{ 0xff, BYTES(DW_OP_const2u, 0xff, 0x0f, DW_OP_deref_size, 1) }, // the last byte
+	};
+	check_cases(cases, ARRAY_SIZE(cases));
+}
+
+TEST(expr_knows_every_way_to_change_a_value)
+{
+	const struct expr_case cases[] = {
 		{ 5, BYTES(DW_OP_const1s, 0xfb, DW_OP_abs) },
 		{ 4, BYTES(DW_OP_lit6, DW_OP_lit12, DW_OP_and) },
 		{ -3ull, BYTES(DW_OP_lit7, DW_OP_const1s, 0xfe, DW_OP_div) },
@@ -101,13 +121,7 @@ TEST(expr_knows_every_operation)
 		{ 1ull << 63,
 		  BYTES(DW_OP_const8u, 0, 0, 0, 0, 0, 0, 0, 0x80, DW_OP_const1s, 0xff, DW_OP_div) },
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		uint64_t value = 0;
-		bool ok = run(cases[i].code, &value);
-		if (!ok || value != cases[i].value)
-			printf("# case %zu: %s %#lx\n", i, ok ? "gives" : "fails", value);
-		CHECK(ok && value == cases[i].value);
-	}
+	check_cases(cases, ARRAY_SIZE(cases));
 }
 
 TEST(expr_refuses_what_makes_no_sense)
