@@ -88,5 +88,10 @@ struct error *cfi_index_init(struct cfi_index *index, const struct cfi_section *
 void cfi_index_fini(struct cfi_index *index);
 // The first span that ends after a file offset, or NULL.
 const struct cfi_span *cfi_index_find(const struct cfi_index *index, uint64_t offset);
+static inline const struct cfi_span *cfi_index_next(const struct cfi_index *index,
+						    const struct cfi_span *span)
+{
+	return span != vec_last(&index->spans) ? span + 1 : NULL;
+}
 bool cfi_index_read(const struct cfi_index *index, const struct cfi_span *span,
 		    struct cfi_fde *fde);

@@ -119,8 +119,7 @@ static void fill_from_cfi(struct rows_fill *fill, struct rows_range range, unsig
 	if (fill->err)
 		return;
 	const struct cfi_span *span = cfi_index_find(index, range.start);
-	const struct cfi_span *end = index->spans.at + index->spans.len;
-	for (; span && span < end && span->start < range.end && !fill->err; span++) {
+	for (; span && span->start < range.end && !fill->err; span = cfi_index_next(index, span)) {
 		struct rows_range known = { MAX(span->start, range.start),
 					    MIN(span->start + span->size, range.end) };
 		if (range.start < known.start)
