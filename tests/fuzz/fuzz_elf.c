@@ -6,6 +6,7 @@
 #include "object/demangle.h"
 #include "object/gopclntab.h"
 #include "object/object.h"
+#include "object/rows.h"
 #include "tests/fuzz/fuzz.h"
 
 #define PLACES_MAX 512
@@ -52,6 +53,22 @@ static void ask_of_go(struct object *obj)
 	}
 }
 
+#define PAGES_MAX 8
+
+static void ask_of_rows(struct object *obj, size_t size)
+{
+	auto_fini(rules) rules = { 0 };
+	auto_(error) err = rules_init(&rules);
+	for (uint32_t page = 0; !err && page <= size >> TEXT_PAGE_SHIFT && page < PAGES_MAX;
+	     page++) {
+		auto_fini(row_page) rows = { 0 };
+		err = object_row_page(obj, page, &rules, &rows);
+		for (size_t i = 0; i < rows.rows.len; i++)
+			if (i != 0 && rows.rows.at[i].low16 <= rows.rows.at[i - 1].low16)
+				abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	auto_(object) obj = NULL;
@@ -64,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask_of_place(obj, offset);
 	ask_of_sections(obj);
 	ask_of_go(obj);
+	ask_of_rows(obj, size);
 	object_build_id(obj);
 	object_debug_file(obj);
 	return 0;
