@@ -22,7 +22,7 @@ ASAN := -Dwerror=true -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-reco
 FUZZ := -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
 	-Dc_args='-fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
-.PHONY: all build demo check check-builds check-fuzz bench install format clean help \
+.PHONY: all build demo check check-builds check-fuzz check-matrix bench install format clean help \
 	setup-build setup-check setup-fuzz setup-bench
 
 all: build
@@ -53,6 +53,9 @@ check-fuzz: setup-fuzz ## let libFuzzer work on every parser, FUZZ_SECONDS=60 ea
 	$(call configure,build/fuzz,clang,$(FUZZ))
 	@ninja -C build/fuzz
 	@python3 tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+
+check-matrix: build ## run wick on the kernels of distributions, in emulated machines
+	@tests/matrix/kernels/run
 
 bench: build setup-bench ## measure wick against its peers
 	@echo "== measuring"

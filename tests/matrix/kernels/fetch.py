@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of distributions, fetched from their archives by apt and taken out of their packages.
+
+Nothing is installed: apt works in a directory of its own, with its own package lists, and of a
+package only the one file that is wanted is read."""
+
+import subprocess
+import tarfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from support import BUILD, Failure, Skip, need_tool
+
+HOME = BUILD / "matrix/kernels"
+KEEP_SECONDS = 7 * 24 * 3600
+DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+DEBIAN = "http://deb.debian.org/debian"
+UBUNTU = "http://archive.ubuntu.com/ubuntu"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    sources: tuple  # "URL SUITE"
+    package: str  # the one that always depends on the newest kernel
+    engine: str = "bpf"  # the best that works with it
+
+    @property
+    def home(self):
+        return HOME / self.name.lower().replace(" ", "-")
+
+
+def debian(name, suite, **options):
+    security = () if suite == "sid" else (f"{DEBIAN}-security {suite}-security",)
+    return Kernel(name, (f"{DEBIAN} {suite}", *security), "linux-image-cloud-amd64", **options)
+
+
+def ubuntu(name, suite, **options):
+    return Kernel(name, tuple(f"{UBUNTU} {suite}{pocket}" for pocket in ("", "-updates")),
+                  "linux-image-virtual", **options)
+
+
+class Apt:
+    """apt-get and apt-cache in a directory of their own."""
+
+    def __init__(self, home, sources, keys):
+        need_tool("apt-get", "dpkg-deb")
+        self.home = home
+        for folder in ("etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d",
+                       "etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial", "var/lib/dpkg",
+                       "var/cache/apt/archives/partial", "packages"):
+            (home / folder).mkdir(parents=True, exist_ok=True)
+        (home / "var/lib/dpkg/status").touch()
+        (home / "etc/apt/sources.list").write_text(
+            "".join(f"deb [arch=amd64 signed-by={keys}] {source} main\n" for source in sources))
+        self.run("apt-get", "update")
+
+    def run(self, tool, *args):
+        done = subprocess.run(
+            [tool, "-q", "-o", f"Dir={self.home}", "-o", "APT::Architecture=amd64",
+             "-o", f"Dir::State::status={self.home}/var/lib/dpkg/status",
+             "-o", "APT::Sandbox::User=root", "-o", "Acquire::Languages=none",
+             "-o", "Acquire::http::Timeout=30", "-o", "APT::Update::Error-Mode=any", *args],
+            cwd=self.home / "packages", capture_output=True, text=True, timeout=600)
+        if done.returncode != 0:
+            reason = [line for line in done.stderr.splitlines() if line.startswith("E: ")]
+            raise Skip(f"{tool} {args[0]}: {(reason or ['failed'])[0].removeprefix('E: ')}")
+        return done.stdout
+
+    def needs(self, package, *prefixes):
+        """The first package that this one depends on and whose name begins with one of these."""
+        for line in self.run("apt-cache", "depends", "--important", package).splitlines():
+            name = line.strip().removeprefix("Depends: ")
+            if name != line.strip() and name.startswith(prefixes):
+                return name
+        return None
+
+    def read(self, package, part):
+        """The file whose path has this part, out of the package; and the package's version."""
+        for old in (self.home / "packages").glob("*.deb"):
+            old.unlink()
+        self.run("apt-get", "download", package)
+        archive = next((self.home / "packages").glob("*.deb"))
+        with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as tar:
+            with tarfile.open(fileobj=tar.stdout, mode="r|") as members:
+                data = next((members.extractfile(m).read() for m in members
+                             if m.isfile() and part in m.name), None)
+            tar.stdout.read()
+        version = archive.name.split("_")[1]
+        archive.unlink()
+        if not data:
+            raise Failure(f"{package} {version} has no {part}")
+        return data, f"{package} {version}"
+
+
+def ubuntu_keys():
+    """Ubuntu's keys, as Debian signs them."""
+    path = HOME / "ubuntu-archive-keyring.gpg"
+    if not path.exists():
+        apt = Apt(HOME / "ubuntu-keys", [f"{DEBIAN} trixie"], DEBIAN_KEYS)
+        path.write_bytes(apt.read("ubuntu-keyring", "/ubuntu-archive-keyring.gpg")[0])
+    return path
+
+
+def fetch(kernel):
+    """The kernel's image and which one it is. Fetched again when it is a week old."""
+    image, label = kernel.home / "vmlinuz", kernel.home / "package"
+    if label.exists() and time.time() - label.stat().st_mtime < KEEP_SECONDS:
+        return image, label.read_text()
+    if not DEBIAN_KEYS.exists():
+        raise Skip("Debian's keys are not here (debian-archive-keyring)")
+    keys = ubuntu_keys() if kernel.sources[0].startswith(UBUNTU) else DEBIAN_KEYS
+    apt = Apt(kernel.home / "apt", kernel.sources, keys)
+    package = apt.needs(kernel.package, *(f"linux-image-{digit}" for digit in "456789"))
+    if not package:
+        raise Skip(f"{kernel.package} is not in {kernel.sources[0]}")
+    # Newer packages of that name only name the one with the image.
+    package = apt.needs(package, "linux-binary-") or package
+    data, name = apt.read(package, "/vmlinuz")
+    image.write_bytes(data)
+    label.write_text(name)
+    return image, name
