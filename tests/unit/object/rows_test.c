@@ -8,7 +8,7 @@
 #include "tests/test.h"
 #include "tests/unit/object/cfi_writer.h"
 
-struct fixture {
+struct table_file {
 	struct buf eh_frame;
 	struct buf debug_frame;
 	struct buf image;
@@ -17,7 +17,7 @@ struct fixture {
 	struct row_page page;
 };
 
-static void fixture_fini(struct fixture *f)
+static void table_file_fini(struct table_file *f)
 {
 	row_page_fini(&f->page);
 	rules_fini(&f->rules);
@@ -27,7 +27,7 @@ static void fixture_fini(struct fixture *f)
 	buf_fini(&f->eh_frame);
 }
 
-static struct error *make_page(struct fixture *f, uint32_t page)
+static struct error *make_page(struct table_file *f, uint32_t page)
 {
 	struct error *err = NULL;
 	if (!f->object) {
@@ -42,7 +42,7 @@ static struct error *make_page(struct fixture *f, uint32_t page)
 }
 
 // Row i: its start and rule.
-static const struct wire_rule *rule_at(const struct fixture *f, size_t i, unsigned low16)
+static const struct wire_rule *rule_at(const struct table_file *f, size_t i, unsigned low16)
 {
 	static const struct wire_rule no_such_row = { .cfa = CFA_KIND_COUNT };
 	if (i >= f->page.rows.len || f->page.rows.at[i].low16 != low16)
@@ -53,7 +53,7 @@ static const struct wire_rule *rule_at(const struct fixture *f, size_t i, unsign
 // The rule of a function whose program starts like this.
 static struct wire_rule rule_of(struct str program, const char *augmentation, int32_t *ret_offset)
 {
-	auto_fini(fixture) f = { 0 };
+	auto_fini(table_file) f = { 0 };
 	struct cfi_cie_text cie = plain_cie;
 	cie.augmentation = augmentation;
 	size_t at = write_cie(&f.eh_frame, &cie);
@@ -94,7 +94,7 @@ TEST(rules_that_do_not_fit_are_none)
 
 TEST(a_page_starts_at_zero_and_holes_are_none)
 {
-	auto_fini(fixture) f = { 0 };
+	auto_fini(table_file) f = { 0 };
 	size_t cie = write_cie(&f.eh_frame, &plain_cie);
 	write_plain_fde(&f.eh_frame, cie, IMAGE_VADDR + 0x1000, 0x20,
 			BYTES(DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 16));
@@ -111,7 +111,7 @@ TEST(a_page_starts_at_zero_and_holes_are_none)
 
 TEST(a_function_that_crosses_pages_is_in_each_of_them)
 {
-	auto_fini(fixture) f = { 0 };
+	auto_fini(table_file) f = { 0 };
 	size_t cie = write_cie(&f.eh_frame, &plain_cie);
 	write_plain_fde(&f.eh_frame, cie, IMAGE_VADDR + 0xfff0, 0x20020,
 			BYTES(DW_CFA_advance_loc1, 0x18, DW_CFA_def_cfa_offset, 16,
@@ -134,7 +134,7 @@ TEST(a_function_that_crosses_pages_is_in_each_of_them)
 
 TEST(one_broken_function_is_taken_from_the_next_table)
 {
-	auto_fini(fixture) f = { 0 };
+	auto_fini(table_file) f = { 0 };
 	size_t cie = write_cie(&f.eh_frame, &plain_cie);
 	write_plain_fde(&f.eh_frame, cie, IMAGE_VADDR + 0x1000, 0x20, STR(""));
 	write_plain_fde(&f.eh_frame, cie, IMAGE_VADDR + 0x1020, 0x20,
@@ -269,7 +269,7 @@ static bool read_address(void *ctx, uint64_t address, uint64_t *ret)
 
 TEST(unwinding_by_expressions_finds_every_register)
 {
-	auto_fini(fixture) f = { 0 };
+	auto_fini(table_file) f = { 0 };
 	struct cfi_cie_text cie = plain_cie;
 	cie.augmentation = "zRS";
 	size_t at = write_cie(&f.eh_frame, &cie);
@@ -310,7 +310,7 @@ TEST(unwinding_by_expressions_finds_every_register)
 // --- damaged tables ---
 
 // All pages, and the general case at each row.
-static bool use_everything(struct fixture *f)
+static bool use_everything(struct table_file *f)
 {
 	const struct memory_reader memory = { read_address, NULL };
 	for (uint32_t page = 0; page < IMAGE_SIZE >> TEXT_PAGE_SHIFT; page++) {
@@ -351,12 +351,12 @@ TEST(damaged_tables_do_no_harm)
 	auto_fini(buf) good = { 0 };
 	write_varied_table(&good);
 	for (size_t len = 0; len <= good.len; len++) {
-		auto_fini(fixture) f = { 0 };
+		auto_fini(table_file) f = { 0 };
 		buf_add(&f.eh_frame, good.at, len);
 		CHECK(use_everything(&f));
 	}
 	for (size_t bit = 0; bit < good.len * 8; bit++) {
-		auto_fini(fixture) f = { 0 };
+		auto_fini(table_file) f = { 0 };
 		buf_add(&f.eh_frame, good.at, good.len);
 		f.eh_frame.at[bit / 8] ^= (char)(1 << bit % 8);
 		CHECK(use_everything(&f));
