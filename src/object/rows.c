@@ -178,7 +178,8 @@ static void fill_none(struct rows_fill *fill, struct rows_range range, unsigned 
 
 // Best first.
 static void (*const stages[])(struct rows_fill *fill, struct rows_range range, unsigned stage) = {
-	fill_eh_frame, rows_fill_go, fill_debug_frame, fill_debug_file, fill_entry, fill_none,
+	fill_eh_frame, rows_fill_go, fill_debug_frame, fill_debug_file,
+	rows_fill_plt, fill_entry,   fill_none,
 };
 
 void rows_fill_stage(struct rows_fill *fill, struct rows_range range, unsigned stage)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unwind rows of an object, a 64 KiB page of text at a time, in the form of wire/unwind.h.
-// Sources: .eh_frame (and .debug_frame, also of the debug file), Go's .gopclntab.
+// Sources, best first: .eh_frame, Go's .gopclntab, .debug_frame (also of the debug file), and what
+// can be seen from the code of linkage tables and of the place where a program starts.
 #pragma once
 
 #include "base/map.h"

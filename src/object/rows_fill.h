@@ -23,6 +23,7 @@ struct rows_range {
 // Fills a range by this stage and, where it knows nothing, by the ones after it.
 void rows_fill_stage(struct rows_fill *fill, struct rows_range range, unsigned stage);
 void rows_fill_go(struct rows_fill *fill, struct rows_range range, unsigned stage);
+void rows_fill_plt(struct rows_fill *fill, struct rows_range range, unsigned stage);
 
 // From this file offset on, until the next one that is added, the rule holds. Offsets ascend; of
 // two at one offset the later one counts. False if filling was given up.

@@ -96,3 +96,45 @@ TEST(rows_are_found_in_a_separate_debug_file)
 	CHECK_OK(compare_objects(whole, split, 1 << 16, &same));
 	CHECK(same.different > 0); // without its debug file it has less to say
 }
+
+// Compares a program linked with unwind information for its linkage tables and without.
+static void check_linkage_tables(const char *flags)
+{
+	auto_fini(fixture) f = { 0 };
+	CHECK_OK(fixture_init(&f));
+	CHECK(fixture_write(&f, "program.c",
+			    "#include <stdio.h>\n"
+			    "#include <stdlib.h>\n"
+			    "int main(int c, char **v) { puts(v[0]); atexit(abort); abs(c);\n"
+			    "	return printf(\"%d\", c) + (puts == (void *)v) + getchar(); }\n"));
+	autofree char *command = NULL;
+	CHECK(asprintf(&command,
+		       "gcc -O1 %s program.c -o described && "
+		       "gcc -O1 %s -Wl,--no-ld-generated-unwind-info program.c -o silent",
+		       flags, flags) > 0);
+	if (!have_program("gcc") || !fixture_run(&f, command)) {
+		test_skip("no gcc, or not these flags");
+		return;
+	}
+	auto_(object) described = NULL;
+	auto_(object) silent = NULL;
+	CHECK_OK(fixture_open(&f, /* root= */ NULL, "described", &described));
+	CHECK_OK(fixture_open(&f, /* root= */ NULL, "silent", &silent));
+	struct str a, b;
+	uint64_t vaddr;
+	CHECK(object_section(described, ".eh_frame", &a, &vaddr));
+	CHECK(object_section(silent, ".eh_frame", &b, &vaddr) && b.len < a.len);
+	struct same same = { 0 };
+	CHECK_OK(compare_objects(described, silent, 1 << 16, &same));
+	CHECK(same.pages > 0 && same.different == 0);
+}
+
+TEST(rows_of_linkage_tables_are_known_without_unwind_information)
+{
+	check_linkage_tables("-Wl,-z,lazy");
+}
+
+TEST(rows_of_linkage_tables_with_endbr64_are_known_without_unwind_information)
+{
+	check_linkage_tables("-Wl,-z,lazy -Wl,-z,ibtplt -fcf-protection=full");
+}
