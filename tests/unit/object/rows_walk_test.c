@@ -56,7 +56,9 @@ TEST(every_instruction_can_be_unwound_to_the_outermost_frame)
 	printf("# %zu instructions\n", steps);
 	CHECK(steps > 1000);
 	CHECK(kinds >> CFA_SIGNAL & 1);
+#ifndef __clang__ // which keeps the frame pointer below the realigned part
 	CHECK(kinds >> CFA_DEREF & 1);
+#endif
 	CHECK(wrong == 0);
 }
 
