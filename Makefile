@@ -23,7 +23,7 @@ FUZZ := -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
 	-Dc_args='-fno-sanitize-recover=all -fsanitize=fuzzer-no-link'
 
 .PHONY: all build demo check check-builds check-fuzz check-matrix bench install format clean help \
-	setup-build setup-check setup-fuzz setup-bench
+	setup-build setup-check setup-fuzz setup-matrix setup-bench
 
 all: build
 
@@ -54,7 +54,7 @@ check-fuzz: setup-fuzz ## let libFuzzer work on every parser, FUZZ_SECONDS=60 ea
 	@ninja -C build/fuzz
 	@python3 tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
-check-matrix: build ## run wick on the kernels of distributions, in emulated machines
+check-matrix: build setup-matrix ## run wick on the kernels of distributions, in emulated machines
 	@tests/matrix/kernels/run
 
 bench: build setup-bench ## measure wick against its peers
@@ -87,6 +87,9 @@ setup-check: setup-build
 
 setup-fuzz: setup-build
 	@tools/setup fuzz
+
+setup-matrix: setup-build
+	@tools/setup matrix
 
 setup-bench: setup-build
 	@tools/setup bench

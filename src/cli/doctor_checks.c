@@ -53,8 +53,8 @@ static void from_error(struct finding *f, const struct error *err, const char *c
 static void check_kernel(const struct machine *m, struct finding *f)
 {
 	buf_printf(&f->found, "%s %s", m->kernel.sysname, m->kernel.release);
-	if (m->bpf && !machine_kernel_is(m, 5, 17))
-		is_not(f, FINDING_LIMITED, "engine bpf needs Linux 5.17",
+	if (m->bpf && !machine_kernel_is(m, 6, 1))
+		is_not(f, FINDING_LIMITED, "engine bpf needs Linux 6.1",
 		       "install a newer kernel, for example from your distribution's backports");
 }
 

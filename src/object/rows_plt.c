@@ -79,7 +79,7 @@ static bool find_table(const struct object *obj, struct rows_range range, struct
 {
 	bool found = false;
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		struct linkage_table t;
+		struct linkage_table t = { 0 };
 		if (!read_table(obj, i, &t) || t.range.start >= range.end ||
 		    t.range.end <= range.start || (found && t.range.start >= ret->range.start))
 			continue;

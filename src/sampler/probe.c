@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/file.h"
@@ -79,7 +80,13 @@ static bool kernel_may_freeze(void)
 {
 	struct utsname name;
 	unsigned major = 0, minor = 0, patch = 0;
-	if (uname(&name) != 0 || sscanf(name.release, "%u.%u.%u", &major, &minor, &patch) < 2)
+	if (uname(&name) != 0)
+		return false;
+	// Debian 12 calls all its kernels 6.1.0; which one it is stands in the version:
+	// "#1 SMP PREEMPT_DYNAMIC Debian 6.1.190-1 (2026-10-16)".
+	const char *debian = strstr(name.version, " Debian ");
+	const char *version = debian ? debian + strlen(" Debian ") : name.release;
+	if (sscanf(version, "%u.%u.%u", &major, &minor, &patch) < 2)
 		return false;
 	if (major == 5)
 		return minor == 19;
@@ -125,7 +132,7 @@ struct error *probe_bpf(void)
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 1)
 		return error_hint(
 			error_new(ERROR_UNSUPPORTED, "the kernel's BPF has no bpf_loop()"),
-			"kernels from 5.17 on have it");
+			"kernels from 6.1 on have all that engine bpf needs");
 	struct error *err = probe_perf(/* whole_machine= */ true);
 	return err ? error_wrap(err, "sample every CPU") : NULL;
 }
