@@ -11,6 +11,8 @@
 #define REMEMBERED_MAX 1024
 // A CIE's program runs again for each of its FDEs, so a long one would cost its square.
 #define CIE_STEPS_MAX 1024
+// An FDE's program runs again for each page of its function; compilers stay far below this.
+#define FDE_STEPS_MAX (1u << 22)
 
 struct machine {
 	struct cfi_runner *runner;
@@ -311,8 +313,8 @@ static bool run_fde(struct machine *m)
 {
 	const struct cfi_fde *fde = m->fde;
 	struct cursor c = cursor_over(m->section->bytes, fde->program, fde->program_end);
-	while (!cursor_done(&c) && !m->stopped)
-		if (!step(m, &c))
+	for (unsigned steps = 0; !cursor_done(&c) && !m->stopped; steps++)
+		if (steps == FDE_STEPS_MAX || !step(m, &c))
 			return false;
 	return !c.bad && (m->stopped || move_to(m, fde->end));
 }
