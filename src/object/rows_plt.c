@@ -117,7 +117,7 @@ static void add_table(struct rows_fill *fill, const struct linkage_table *t,
 
 void rows_fill_plt(struct rows_fill *fill, struct rows_range range, unsigned stage)
 {
-	struct linkage_table t;
+	struct linkage_table t = { 0 };
 	while (range.start < range.end && !fill->err && find_table(fill->object, range, &t)) {
 		struct rows_range known = { MAX(t.range.start, range.start),
 					    MIN(t.range.end, range.end) };
