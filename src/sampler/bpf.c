@@ -220,22 +220,14 @@ static struct error *bpf_open(const struct sampler_opts *opts, struct sampler **
 	return NULL;
 }
 
-static struct error *switch_events(struct bpf_sampler *b, unsigned long request, const char *what)
-{
-	vec_each (fd, &b->events)
-		if (ioctl(*fd, request, 0) != 0)
-			return error_sys(errno, "%s sampling", what);
-	return NULL;
-}
-
 static struct error *bpf_start(struct sampler *s)
 {
-	return switch_events(of(s), PERF_EVENT_IOC_ENABLE, "start");
+	return perf_events_switch(of(s)->events.at, of(s)->events.len, /* on= */ true);
 }
 
 static struct error *bpf_stop(struct sampler *s)
 {
-	return switch_events(of(s), PERF_EVENT_IOC_DISABLE, "stop");
+	return perf_events_switch(of(s)->events.at, of(s)->events.len, /* on= */ false);
 }
 
 static struct error *bpf_poll(struct sampler *s, int timeout_ms)

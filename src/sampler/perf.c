@@ -206,25 +206,23 @@ static struct error *perf_open(const struct sampler_opts *opts, struct sampler *
 	return NULL;
 }
 
-static struct error *switch_events(struct perf_sampler *p, unsigned long request, const char *what)
+static struct error *switch_all(struct perf_sampler *p, bool on)
 {
+	struct error *err = NULL;
 	vec_each (ring, &p->rings)
-		if (ioctl(ring->fd, request, 0) != 0)
-			return error_sys(errno, "%s sampling", what);
-	vec_each (fd, &p->events)
-		if (ioctl(*fd, request, 0) != 0)
-			return error_sys(errno, "%s sampling", what);
-	return NULL;
+		if (!err)
+			err = perf_events_switch(&ring->fd, 1, on);
+	return err ? err : perf_events_switch(p->events.at, p->events.len, on);
 }
 
 static struct error *perf_start(struct sampler *s)
 {
-	return switch_events(of(s), PERF_EVENT_IOC_ENABLE, "start");
+	return switch_all(of(s), /* on= */ true);
 }
 
 static struct error *perf_stop(struct sampler *s)
 {
-	return switch_events(of(s), PERF_EVENT_IOC_DISABLE, "stop");
+	return switch_all(of(s), /* on= */ false);
 }
 
 static void on_side_record(void *ctx, const struct perf_event_header *record)

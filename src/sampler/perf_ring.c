@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -13,6 +14,15 @@ int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 {
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group,
 			    flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+struct error *perf_events_switch(const int *fds, size_t count, bool on)
+{
+	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+	for (size_t i = 0; i < count; i++)
+		if (ioctl(fds[i], request, 0) != 0)
+			return error_sys(errno, "%s sampling", on ? "start" : "stop");
+	return NULL;
 }
 
 struct error *perf_ring_open_consume_fd(int consumed, size_t data_size, struct perf_ring *ret)

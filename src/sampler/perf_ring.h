@@ -22,6 +22,9 @@ struct perf_ring {
 int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 		    unsigned long flags);
 
+// Lets events tick, or stops them.
+struct error *perf_events_switch(const int *fds, size_t count, bool on) must_check;
+
 // Takes fd, also on failure. Halves the size as long as the kernel refuses it for want of
 // lockable memory.
 struct error *perf_ring_open_consume_fd(int fd, size_t data_size, struct perf_ring *ret) must_check;

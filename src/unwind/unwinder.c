@@ -87,16 +87,6 @@ struct walk_host {
 	size_t count, max;
 };
 
-struct walk_place;
-static int host_place(struct walk_host *h, wu64 address, struct walk_place *ret);
-static int host_rule(struct walk_host *h, const struct walk_place *place, struct wire_row *row,
-		     struct wire_rule *rule);
-static void host_fetch(struct walk_host *h, wu64 address);
-static int host_word(struct walk_host *h, wu64 address, wu64 *ret);
-static int host_code(struct walk_host *h, const struct walk_place *place, wu64 address, wu64 *ret);
-static int host_expr(struct walk_host *h, const struct walk_place *place, struct walk_state *s);
-static int host_emit(struct walk_host *h, wu64 address);
-
 #include "unwind/walk.h"
 
 static int host_place(struct walk_host *h, wu64 address, struct walk_place *ret)

@@ -3,18 +3,8 @@
 // interrupt on the target's own CPU, and into the binary, where it walks stack copies; so it is
 // restricted C: no allocation, no unbounded loop, no recursion.
 //
-// Who includes it is the host and provides, before the #include:
-//
-//   struct walk_host
-//   int  host_place(h, address, &place)         which file and offset an address is
-//   int  host_rule(h, &place, &row, &rule)      the unwind row there
-//   void host_fetch(h, address)                 memory from here on is wanted next: eight words
-//   int  host_word(h, address, &value)          a word of the target's memory
-//   int  host_code(h, &place, address, &value)  the same for eight bytes of code
-//   int  host_expr(h, &place, state)            the general case of a row
-//   int  host_emit(h, address)                  a frame was found; 0 or WALK_TOO_DEEP
-//
-// All answer with 0 or an enum walk_end.
+// Who includes it is the host: it defines struct walk_host before the #include, and after it the
+// functions declared here as host_*.
 //
 // A frame is emitted only when its caller has been found or can never be. So when a host answers
 // with WALK_NEED_*, *state still is the frame that was not dealt with, and another host, one that
@@ -37,6 +27,24 @@ struct walk_place {
 	wu32 file;
 	wu64 offset;
 };
+
+// What a host provides. All answer with 0 or an enum walk_end.
+
+// Which file and offset an address is.
+static int host_place(struct walk_host *h, wu64 address, struct walk_place *ret);
+// The unwind row there.
+static int host_rule(struct walk_host *h, const struct walk_place *place, struct wire_row *row,
+		     struct wire_rule *rule);
+// Memory from here on is wanted next: eight words.
+static void host_fetch(struct walk_host *h, wu64 address);
+// A word of the target's memory.
+static int host_word(struct walk_host *h, wu64 address, wu64 *ret);
+// The same for eight bytes of code.
+static int host_code(struct walk_host *h, const struct walk_place *place, wu64 address, wu64 *ret);
+// The general case of a row.
+static int host_expr(struct walk_host *h, const struct walk_place *place, struct walk_state *s);
+// A frame was found. 0 or WALK_TOO_DEEP.
+static int host_emit(struct walk_host *h, wu64 address);
 
 // A frame larger than this is taken for garbage.
 #define WALK_MAX_FRAME_SIZE (64ull << 20)
@@ -100,12 +108,28 @@ walk_inline int walk_to_caller(struct walk_host *h, struct walk_state *s, wu64 e
 	return WALK_GO_ON;
 }
 
+// To the caller through a frame record: its frame pointer, then the return address.
+walk_inline int walk_linked_frame(struct walk_host *h, struct walk_state *s, wu64 fp, wu64 emit)
+{
+	wu64 ra, caller_fp;
+	host_fetch(h, fp);
+	int err = host_word(h, fp + 8, &ra);
+	if (!err)
+		err = host_word(h, fp, &caller_fp);
+	if (err)
+		return err;
+	s->regs[ARCH_REG_FP] = caller_fp;
+	// The other preserved registers may have been saved anywhere.
+	s->known &= 1u << ARCH_REG_FP | 1u << ARCH_REG_SP;
+	return walk_to_caller(h, s, emit, ra, fp + 16);
+}
+
 // No unwind information: the code at the program counter and the frame pointer.
 walk_inline int walk_frame_pointer(struct walk_host *h, struct walk_state *s,
 				   const struct walk_place *place, wu64 emit)
 {
 	wu64 sp = s->regs[ARCH_REG_SP], fp = s->regs[ARCH_REG_FP];
-	wu64 code = 0, ra, caller_fp;
+	wu64 code = 0, ra;
 	int err;
 
 	// For a return address the place is that of the call, one byte earlier.
@@ -121,40 +145,22 @@ walk_inline int walk_frame_pointer(struct walk_host *h, struct walk_state *s,
 	if (s->exact && here == CODE_FRAME_PUSHED)
 		fp = sp;
 	// The kernel starts a program with a frame pointer of zero, and so do makers of threads.
-	else if (fp == 0 && s->known & 1u << ARCH_REG_FP)
+	// (In an interrupted function it may be any value, zero too.)
+	else if (fp == 0 && !s->exact && s->known & 1u << ARCH_REG_FP)
 		return walk_emit_end(h, emit, WALK_ROOT);
 	if (fp < sp || fp - sp > WALK_MAX_FRAME_SIZE || fp % 8 != 0 ||
 	    !(s->known & 1u << ARCH_REG_FP))
 		return walk_emit_end(h, emit, WALK_NO_ROW);
-	host_fetch(h, fp);
-	err = host_word(h, fp + 8, &ra);
-	if (!err)
-		err = host_word(h, fp, &caller_fp);
-	if (err)
-		return err;
-	s->regs[ARCH_REG_FP] = caller_fp;
-	// The other preserved registers may have been saved anywhere.
-	s->known &= 1u << ARCH_REG_FP | 1u << ARCH_REG_SP;
-	return walk_to_caller(h, s, emit, ra, fp + 16);
+	return walk_linked_frame(h, s, fp, emit);
 }
 
 // A function that has left its stack, but not its frame pointer.
 walk_inline int walk_frame(struct walk_host *h, struct walk_state *s, wu64 emit)
 {
-	wu64 fp = s->regs[ARCH_REG_FP], ra, caller_fp;
-	int err;
-
+	wu64 fp = s->regs[ARCH_REG_FP];
 	if (!(s->known & 1u << ARCH_REG_FP))
 		return walk_emit_end(h, emit, WALK_NO_ROW);
-	host_fetch(h, fp);
-	err = host_word(h, fp + 8, &ra);
-	if (!err)
-		err = host_word(h, fp, &caller_fp);
-	if (err)
-		return err;
-	s->regs[ARCH_REG_FP] = caller_fp;
-	s->known &= 1u << ARCH_REG_FP | 1u << ARCH_REG_SP;
-	return walk_to_caller(h, s, emit, ra, fp + 16);
+	return walk_linked_frame(h, s, fp, emit);
 }
 
 // The caller's stack pointer by a row; *ret_cfa is 0 if the row's register is not known.
