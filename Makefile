@@ -54,7 +54,7 @@ check-fuzz: setup-fuzz ## let libFuzzer work on every parser, FUZZ_SECONDS=60 ea
 	@ninja -C build/fuzz
 	@python3 tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
-check-matrix: build setup-matrix ## run wick on the kernels of distributions, in emulated machines
+check-matrix: build setup-matrix ## run wick on the kernels of Debian, in emulated machines
 	@tests/matrix/kernels/run
 
 bench: build setup-bench ## measure wick against its peers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of distributions, fetched from their archives by apt and taken out of their packages.
+"""Kernels of Debian, fetched by apt from the mirrors of this machine and taken out of their packages.
 
 Nothing is installed: apt works in a directory of its own, with its own package lists, and of a
 package only the one file that is wanted is read."""
@@ -15,15 +15,12 @@ from support import BUILD, Failure, Skip, need_tool
 HOME = BUILD / "matrix/kernels"
 KEEP_SECONDS = 7 * 24 * 3600
 DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-DEBIAN = "http://deb.debian.org/debian"
-UBUNTU = "http://archive.ubuntu.com/ubuntu"
 
 
 @dataclass(frozen=True)
 class Kernel:
     name: str
-    sources: tuple  # "URL SUITE"
-    package: str  # the one that always depends on the newest kernel
+    suite: str
     engine: str = "bpf"  # the best that works with it
 
     @property
@@ -31,21 +28,28 @@ class Kernel:
         return HOME / self.name.lower().replace(" ", "-")
 
 
-def debian(name, suite, **options):
-    security = () if suite == "sid" else (f"{DEBIAN}-security {suite}-security",)
-    return Kernel(name, (f"{DEBIAN} {suite}", *security), "linux-image-cloud-amd64", **options)
+# Always depends on the newest kernel.
+PACKAGE = "linux-image-cloud-amd64"
 
 
-def ubuntu(name, suite, **options):
-    return Kernel(name, tuple(f"{UBUNTU} {suite}{pocket}" for pocket in ("", "-updates")),
-                  "linux-image-virtual", **options)
+def sources_of(kernel):
+    """"URL SUITE" lines for the kernel's suite, on the mirrors that this machine takes Debian from."""
+    listed = subprocess.run(["apt-get", "indextargets", "--format", "$(LABEL)|$(REPO_URI)",
+                             "Created-By: Packages", "Origin: Debian"],
+                            capture_output=True, text=True).stdout
+    mirrors = dict(line.split("|", 1) for line in sorted(set(listed.splitlines())))
+    if "Debian" not in mirrors:
+        raise Skip("apt has no list of Debian's packages here")
+    sources = [f"{mirrors['Debian']} {kernel.suite}"]
+    if "Debian-Security" in mirrors and kernel.suite != "sid":
+        sources.append(f"{mirrors['Debian-Security']} {kernel.suite}-security")
+    return sources
 
 
 class Apt:
     """apt-get and apt-cache in a directory of their own."""
 
     def __init__(self, home, sources, keys):
-        need_tool("apt-get", "dpkg-deb")
         self.home = home
         for folder in ("etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d",
                        "etc/apt/trusted.gpg.d", "var/lib/apt/lists/partial", "var/lib/dpkg",
@@ -94,15 +98,6 @@ class Apt:
         return data, f"{package} {version}"
 
 
-def ubuntu_keys():
-    """Ubuntu's keys, as Debian signs them."""
-    path = HOME / "ubuntu-archive-keyring.gpg"
-    if not path.exists():
-        apt = Apt(HOME / "ubuntu-keys", [f"{DEBIAN} trixie"], DEBIAN_KEYS)
-        path.write_bytes(apt.read("ubuntu-keyring", "/ubuntu-archive-keyring.gpg")[0])
-    return path
-
-
 def fetch(kernel):
     """The kernel's image and which one it is. Fetched again when it is a week old."""
     image, label = kernel.home / "vmlinuz", kernel.home / "package"
@@ -110,11 +105,12 @@ def fetch(kernel):
         return image, label.read_text()
     if not DEBIAN_KEYS.exists():
         raise Skip("Debian's keys are not here (debian-archive-keyring)")
-    keys = ubuntu_keys() if kernel.sources[0].startswith(UBUNTU) else DEBIAN_KEYS
-    apt = Apt(kernel.home / "apt", kernel.sources, keys)
-    package = apt.needs(kernel.package, *(f"linux-image-{digit}" for digit in "456789"))
+    need_tool("apt-get", "dpkg-deb")
+    sources = sources_of(kernel)
+    apt = Apt(kernel.home / "apt", sources, DEBIAN_KEYS)
+    package = apt.needs(PACKAGE, *(f"linux-image-{digit}" for digit in "456789"))
     if not package:
-        raise Skip(f"{kernel.package} is not in {kernel.sources[0]}")
+        raise Skip(f"{PACKAGE} is not in {sources[0]}")
     # Newer packages of that name only name the one with the image.
     package = apt.needs(package, "linux-binary-") or package
     data, name = apt.read(package, "/vmlinuz")
