@@ -55,10 +55,15 @@ def case(sentence, engines=False):
         if not engines:
             _cases.append((sentence, function))
         for engine in ENGINES if engines else ():
-            _cases.append((f"{sentence} (engine {engine})", lambda e=engine: function(e)))
+            _cases.append((f"{sentence} (engine {engine})", lambda e=engine: _serve(function, e)))
         return function
 
     return register
+
+
+def _serve(function, engine):
+    need_engine(engine)
+    return function(engine)
 
 
 def selected(sentence):
