@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the profilers are measured on: a program that computes 30 calls below main, in windows of
-// equal work, and writes down how long each took. Argument: the file for that.
+// What the profilers are measured on: a program that computes 30 calls below main and looks at the
+// clock all the time. Where the clock jumps, something else had the CPU: a timer, a profiler's
+// interrupt. It adds that up in windows of a millisecond. Argument: the file for them.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,17 +9,24 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
 
 #define WINDOW_NS 1000000
+#define JUMP_NS 500 // a round of the loop takes a twentieth of it
 #define WINDOWS_MAX (1 << 17)
 
 struct window {
 	uint64_t start, length; // CLOCK_MONOTONIC, nanoseconds
-	long switches;          // how often another task took the CPU away meanwhile
+	uint64_t taken;         // of it, by somebody else
+	uint64_t longest;       // the longest time in one piece
+	long switches;          // how often another task took the CPU meanwhile
 };
 
 static struct window windows[WINDOWS_MAX];
 static volatile sig_atomic_t stop;
+static double ns_per_tick = 1;
 
 static void on_signal(int number)
 {
@@ -33,6 +41,15 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static inline __attribute__((always_inline)) uint64_t ticks(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	return now();
+#endif
+}
+
 static long switches(void)
 {
 	struct rusage usage;
@@ -40,26 +57,42 @@ static long switches(void)
 	return usage.ru_nivcsw;
 }
 
-uint64_t level_30(uint64_t units);
-__attribute__((noipa)) uint64_t level_30(uint64_t units)
+void done(uint64_t result);
+__attribute__((noipa)) void done(uint64_t result)
 {
-	uint64_t x = 88172645463325252;
-	while (units--) {
+	__asm__ volatile("" ::"r"(result));
+}
+
+void level_30(struct window *w);
+// Not a leaf, so that a build with frame pointers has one here: gcc gives leaf functions none.
+__attribute__((noipa)) void level_30(struct window *w)
+{
+	uint64_t jump = (uint64_t)(JUMP_NS / ns_per_tick), taken = 0, longest = 0,
+		 x = 88172645463325252;
+	uint64_t last = ticks(), end = last + (uint64_t)(WINDOW_NS / ns_per_tick);
+	while (last < end) {
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
 		__asm__ volatile("" : "+r"(x));
+		uint64_t tick = ticks(), gap = tick - last;
+		if (__builtin_expect(gap > jump, 0)) {
+			taken += gap;
+			longest = gap > longest ? gap : longest;
+		}
+		last = tick;
 	}
-	return x;
+	w->taken = (uint64_t)((double)taken * ns_per_tick);
+	w->longest = (uint64_t)((double)longest * ns_per_tick);
+	done(x);
 }
 
 #define LEVEL(number, next)                                                                        \
-	uint64_t level_##number(uint64_t units);                                                   \
-	__attribute__((noipa)) uint64_t level_##number(uint64_t units)                             \
+	void level_##number(struct window *w);                                                     \
+	__attribute__((noipa)) void level_##number(struct window *w)                               \
 	{                                                                                          \
-		uint64_t x = level_##next(units) + number;                                         \
+		level_##next(w);                                                                   \
 		__asm__ volatile("" ::: "memory");                                                 \
-		return x;                                                                          \
 	}
 
 LEVEL(29, 30)
@@ -92,18 +125,11 @@ LEVEL(3, 4)
 LEVEL(2, 3)
 LEVEL(1, 2)
 
-// How much work fills a window on this machine: the fastest of some tries.
-static uint64_t calibrate(void)
+static void calibrate(void)
 {
-	const uint64_t units = 1000000;
-	uint64_t best = UINT64_MAX;
-	for (int i = 0; i < 50; i++) {
-		uint64_t begin = now();
-		level_1(units);
-		uint64_t took = now() - begin;
-		best = took < best ? took : best;
-	}
-	return units * WINDOW_NS / best;
+	uint64_t begin = now(), first = ticks();
+	usleep(100000);
+	ns_per_tick = (double)(now() - begin) / (double)(ticks() - first);
 }
 
 static int write_windows(const char *path, int count)
@@ -111,9 +137,9 @@ static int write_windows(const char *path, int count)
 	FILE *out = fopen(path, "w");
 	if (!out)
 		return 1;
-	for (int i = 0; i < count; i++)
-		fprintf(out, "%lu %lu %ld\n", windows[i].start, windows[i].length,
-			windows[i].switches);
+	for (const struct window *w = windows; w < windows + count; w++)
+		fprintf(out, "%lu %lu %lu %lu %ld\n", w->start, w->length, w->taken, w->longest,
+			w->switches);
 	return fclose(out) != 0;
 }
 
@@ -123,15 +149,17 @@ int main(int argc, char **argv)
 		return 2;
 	signal(SIGTERM, on_signal);
 	alarm(600);
-	uint64_t units = calibrate();
+	calibrate();
 	puts("ready");
 	fflush(stdout);
 	int count = 0;
 	for (; count < WINDOWS_MAX && !stop; count++) {
+		struct window *w = &windows[count];
 		long before = switches();
-		uint64_t begin = now();
-		level_1(units);
-		windows[count] = (struct window){ begin, now() - begin, switches() - before };
+		w->start = now();
+		level_1(w);
+		w->length = now() - w->start;
+		w->switches = switches() - before;
 	}
 	return write_windows(argv[1], count);
 }

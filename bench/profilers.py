@@ -53,7 +53,7 @@ class Wick:
         size = self._out.stat().st_size
         if self._out.suffix == ".folded":
             return Picture(read_folded(self._out.read_text()), size)
-        found = re.search(r"([0-9][0-9,]*) samples", output)
+        found = re.search(r"samples +([0-9][0-9,]*)", output)
         picture = Picture({}, size)
         picture.samples = int(found[1].replace(",", "")) if found else 0
         picture.complete = None
@@ -77,8 +77,8 @@ class Perf:
         return None if shutil.which("perf") else "perf is not installed (Debian: linux-perf)"
 
     def command(self, pid, rate, directory, round_number):
-        return ["perf", "record", "-q", "-N", "-F", rate, "--call-graph", self._call_graph, "-p", pid,
-                "-o", directory / "perf.data"]
+        stacks = ["--call-graph", self._call_graph] if self._call_graph else []
+        return ["perf", "record", "-q", "-N", "-F", rate, *stacks, "-p", pid, "-o", directory / "perf.data"]
 
     def make_picture(self, directory):
         """To folded stacks; drawing them would come on top."""
@@ -103,8 +103,12 @@ def collapse(script):
     """The text of `perf script` as folded stacks."""
     stacks, process, frames = Counter(), "", []
     for line in script:
-        if line[:1] not in b"\t \n":
-            process = line.split()[0].decode()
+        if line[:1] not in b"\t\n":
+            # Without stacks the frame stands behind the colon, and no empty line follows.
+            process, rest = line.split()[0].decode(), line.rpartition(b": ")[2].strip()
+            if rest:
+                stacks[";".join([process, rest.split()[-2].partition(b"+0x")[0].decode()])] += 1
+                process = ""
         elif line == b"\n":
             if process:
                 stacks[";".join([process, *reversed(frames)])] += 1
@@ -118,7 +122,8 @@ def collapse(script):
 # samply gives up where perf_event_paranoid is above 1 and there is no hardware counter, root or not.
 # It gets a mount namespace in which the setting reads 1; what the kernel permits does not change.
 UNAFRAID = ["unshare", "--mount", "sh", "-c",
-            'echo 1 > "$1" && mount --bind "$1" /proc/sys/kernel/perf_event_paranoid && shift && exec "$@"', "sh"]
+            'echo 1 > "$1" && mount --bind "$1" /proc/sys/kernel/perf_event_paranoid && '
+            'shift && exec "$@"', "sh"]
 
 
 class Samply:

@@ -3,12 +3,14 @@
 
 import contextlib
 
-from support import ENGINES, Skip, Target, case, check, compile_c, record, selected
+from support import ENGINES, Skip, Target, case, check, compile_c, record_cpu, selected
 
 
 class Group:
-    def __init__(self, *args, seconds, hz):
-        self._args, self._seconds, self._hz = args, seconds, hz
+    """Recorded until each program has used so many seconds of CPU time."""
+
+    def __init__(self, *args, cpu, hz):
+        self._args, self._cpu, self._hz = args, cpu, hz
         self._starters = {}  # name of the program → what starts it and returns the Target
         self._sentences = {}  # name of the program → of its cases
         self._recordings = {}
@@ -60,11 +62,9 @@ class Group:
             if self._wanted(name):
                 with contextlib.suppress(Skip):  # told by the case itself
                     targets.append(stack.enter_context(start()))
-        pids = ",".join(str(target.pid) for target in targets)
 
         def during():
             for target in targets:
                 target.go()
 
-        return record("-p", pids, *self._args, engine=engine, hz=self._hz, seconds=self._seconds,
-                      during=during)
+        return record_cpu(targets, self._cpu, *self._args, engine=engine, hz=self._hz, during=during)[0]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from group import Group
 from support import (Skip, Target, case, check, check_chain, check_rooted, compile_c, compile_library,
-                     descendants, need_root, need_tool, percent, record, run_cases)
+                     descendants, need_root, need_tool, percent, record, record_cpu, run_cases)
 
 CHAIN = ["main", "chain_first", "chain_second", "chain_third"]
-group = Group(seconds=5, hz=999)
+group = Group(cpu=0.25, hz=999)
 
 
 class MovedTarget(Target):
@@ -126,21 +126,17 @@ def lost_cwd(folded, engine):
 
 # ---- code that comes and goes ------------------------------------------------------------------
 
-@group.starter("dlopen")
-def start_dlopen():
+@case("libraries that are opened and closed again, the second where the first was", engines=True)
+def dlopen(engine):
     plugins = [compile_library(f"libplugin_{name}.so", "c_plugin.c", f"-DLEAF=leaf_of_{name}")
                for name in ("one", "two")]
-    return Target(compile_c("dlopen", "c_dlopen.c", "-ldl"), *plugins)
-
-
-@group.case("dlopen", "libraries that are opened and closed again, the second where the first was")
-def dlopen(folded, engine):
+    with Target(compile_c("dlopen", "c_dlopen.c", "-ldl"), *plugins) as target:
+        # 120 ms in each of them, then its own work.
+        folded = record_cpu([target], 0.35, engine=engine, during=target.go)[0].folded
     check_rooted(folded)
     check_chain(folded, "main", "own_work")
     for name in ("one", "two"):
         check_chain(folded, "main", "call_plugin", "plugin_work", f"leaf_of_{name}", samples=60)
-    one, two = folded.having("leaf_of_one").total, folded.having("leaf_of_two").total
-    check(0.75 < one / two < 1.33, f"120 ms each, but {one} and {two} samples")
 
 
 @group.starter("late_thread")
@@ -156,13 +152,14 @@ def late_thread(folded, engine):
 
 @case("500 threads: all of them are seen, with whole chains", engines=True)
 def many_threads(engine):
-    with Target(compile_c("threads", "c_threads.c", "-pthread")) as target:
-        folded = record("-p", target.pid, "--threads", engine=engine, seconds=4).folded
+    program = compile_c("many_threads", "c_threads.c", "-pthread")
+    with Target(program, wrapper=["nice"]) as target:
+        folded = record("-p", target.pid, "--threads", engine=engine, hz=4999, seconds=5).folded
     check_rooted(folded)
     note = check_chain(folded, "thread_main", "thread_work", "thread_leaf")
-    # Each works for some 8 ms meanwhile: 8 samples expected, none with a chance of 0.03 %.
+    # Each works for some 1 ms meanwhile: 5 samples expected, none with a chance of 0.7 %.
     threads = {found[0] for name in folded.names() if (found := re.search(r"worker-\d+", name))}
-    check(len(threads) >= 475, f"{len(threads)} threads of 500 are there", *folded.most_common())
+    check(len(threads) >= 450, f"{len(threads)} threads of 500 are there", *folded.most_common())
     return f"{len(threads)} threads, {note}"
 
 
@@ -190,13 +187,13 @@ def vfork_exec(engine):
     last = compile_c("exec_last", "c_exec_chain.c", "-DSTAGE=last_stage")
     middle = compile_c("exec_middle", "c_exec_chain.c", "-DSTAGE=middle_stage")
     first = compile_c("exec_first", "c_exec_chain.c", "-DSTAGE=first_stage")
-    with Target(compile_c("vforker", "c_spawner.c"), "vfork", 1500, first, middle, last) as target:
+    with Target(compile_c("vforker", "c_spawner.c"), "vfork", 2000, first, middle, last) as target:
         folded = record("-p", target.pid, engine=engine, seconds=3, during=target.go).folded
     check_rooted(folded)
-    check_chain(folded.process("vforker"), "main", "start_and_wait", "before_exec", samples=8)
+    check_chain(folded.process("vforker"), "main", "start_and_wait", "before_exec", samples=30)
     for name in ("first", "middle", "last"):
         own = folded.process(f"exec_{name}")
-        check_chain(own, "main", f"{name}_stage", samples=100)
+        check_chain(own, "main", f"{name}_stage", samples=30)
         wrong = own.having(re.compile("first_stage|middle_stage|last_stage")).without(f"{name}_stage")
         check(wrong.total == 0, f"functions of another program in exec_{name}:", *wrong.most_common())
 
@@ -282,7 +279,8 @@ def process_times():
 @case("-a at 99 Hz for 10 s: every process that used 1 % of a CPU is there by name", engines=True)
 def whole_machine(engine):
     need_root()
-    loads = {"load_2": (2, 0), "load_4": (4, 0), "load_8": (8, 5), "load_20": (20, 10), "load_100": (100, 19)}
+    loads = {"load_2": (2, 0), "load_4": (4, 0), "load_8": (8, 5), "load_20": (20, 10),
+             "load_100": (100, 19)}
     targets = [Target(compile_c(name, "c_light_load.c"), percentage, wrapper=["nice", "-n", nice])
                for name, (percentage, nice) in loads.items()]
     try:

@@ -68,22 +68,40 @@ def without_duration(engine):
     return check_chain(result.folded, *CHAIN)
 
 
-@case("SIGINT while -- CMD runs: written, and the command is not left behind")
-def sigint_command():
-    recording = Recording("--", plain("left_behind"), seconds=60).wait_until_started(settle=1)
-    result = recording.signal(signal.SIGINT).finish(timeout=15)
-    left = subprocess.run(["pgrep", "-x", "left_behind"], stdout=subprocess.PIPE, text=True).stdout.split()
-    for pid in left:
+def kill_all(name):
+    """Ends every process of that name; how many there were."""
+    pids = subprocess.run(["pgrep", "-x", name], stdout=subprocess.PIPE, text=True).stdout.split()
+    for pid in map(int, pids):
         with contextlib.suppress(ProcessLookupError):
-            os.kill(int(pid), signal.SIGKILL)
-    check(not left, "the command still runs:", str(result))
+            os.kill(pid, signal.SIGKILL)
+    return len(pids)
+
+
+@case("-- CMD that is still running at the end: written, and the command goes on")
+def command_goes_on():
+    try:
+        # It inherits standard output: with a pipe we would wait for its end.
+        result = Recording("--", plain("goes_on"), seconds=1, stdout=subprocess.DEVNULL).finish(timeout=15)
+    finally:
+        running = kill_all("goes_on")
+    check(running == 1, f"{running} processes of the command are there:", str(result))
+    return check_chain(result.folded, *CHAIN)
+
+
+@case("SIGINT while -- CMD runs: what was recorded is written")
+def sigint_command():
+    try:
+        recording = Recording("--", plain("interrupted"), seconds=60, stdout=subprocess.DEVNULL)
+        result = recording.wait_until_started(settle=1).signal(signal.SIGINT).finish(timeout=15)
+    finally:
+        kill_all("interrupted")
     return check_chain(result.folded, *CHAIN)
 
 
 @case("the target is killed half-way: what was recorded is written, at once", engines=True)
 def target_killed(engine):
     with Target(plain()) as target:
-        recording = Recording("-p", target.pid, engine=engine, seconds=60).wait_until_started(settle=1)
+        recording = Recording("-p", target.pid, engine=engine, seconds=60).wait_until_started(settle=2)
         target.kill()
         target.process.wait()
         begin = time.monotonic()
@@ -122,7 +140,8 @@ def disk_full():
               'echo "left:" $(ls -A "$point") >&2; exit $code')
     with scratch_directory() as directory, Target(compile_c("deep", "c_deep_recursion.c")) as target:
         wrapper = ["unshare", "--mount", "sh", "-c", script, "sh", directory]
-        result = Recording("-p", target.pid, seconds=1, out=directory / "out.folded", wrapper=wrapper).finish()
+        result = Recording("-p", target.pid, seconds=1, out=directory / "out.folded",
+                           wrapper=wrapper).finish()
     check_refused(result, r"no space|full")
     check(re.search(r"^left:$", result.errors, re.MULTILINE), "something is left:", str(result))
 
@@ -186,7 +205,7 @@ def nobodys_world():
     need_root()
     need_tool("setpriv")
     with scratch_directory() as directory:
-        wick, target = (Path(shutil.copy(path, directory)) for path in (WICK.resolve(), plain()))
+        wick, target = (Path(shutil.copy(path, directory)) for path in (WICK, plain("nobodys")))
         home = directory / "home"
         home.mkdir()
         os.chown(home, NOBODY, NOBODY)
@@ -216,8 +235,11 @@ def own_command():
     if paranoia() > 2:
         raise Skip(f"perf_event_paranoid is {paranoia()}: unprivileged users may not sample")
     with nobodys_world() as (home, wick, program):
-        result = Recording("--", program, seconds=1.5, wick=wick, wrapper=AS_NOBODY,
-                           out=home / "out.folded").finish()
+        try:
+            result = Recording("--", program, seconds=1.5, wick=wick, wrapper=AS_NOBODY,
+                               stdout=subprocess.DEVNULL, out=home / "out.folded").finish()
+        finally:
+            kill_all(program.name)
         return check_chain(result.folded, *CHAIN)
 
 

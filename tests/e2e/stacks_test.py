@@ -8,7 +8,7 @@ from group import Group
 from support import (Target, case, check, check_chain, check_rooted, compile_c, compile_library,
                      need_processor, percent, run, run_cases, symbols)
 
-group = Group(seconds=5, hz=999)
+group = Group(cpu=0.25, hz=999)
 
 
 # ---- shapes of frames --------------------------------------------------------------------------
@@ -86,17 +86,17 @@ group.program("same_stack", "c_signal_on_altstack.c", "-DSAME_STACK")
 ANY = re.compile(".*")
 
 
-@group.case("same_stack", "a signal handler: its callers are the signal frame, the interrupted function, main")
+@group.case("same_stack", "a signal handler: called by the signal frame, the interrupted function, main")
 def signal_on_same_stack(folded, engine):
     check_rooted(folded)
-    check(0.25 < folded.share("in_handler") < 0.7, f"{percent(folded.share('in_handler'))} in the handler")
+    check(0.1 < folded.share("in_handler") < 0.9, f"{percent(folded.share('in_handler'))} in the handler")
     check_chain(folded, "main", "call_interrupted", "interrupted")
     return check_chain(folded, "main", "call_interrupted", "interrupted", ANY, "on_signal", "in_handler")
 
 
 @group.case("altstack", "a signal handler on an alternate stack: across it to main, or marked as truncated")
 def signal_on_altstack(folded, engine):
-    check(0.25 < folded.share("in_handler") < 0.7, f"{percent(folded.share('in_handler'))} in the handler")
+    check(0.1 < folded.share("in_handler") < 0.9, f"{percent(folded.share('in_handler'))} in the handler")
     check_chain(folded.without("in_handler"), "main", "call_interrupted", "interrupted")
     if engine == "perf":  # its copy of the stack ends where the alternate stack does
         handler = folded.having("in_handler")
@@ -119,7 +119,8 @@ def start_plt(name, *flags):
 
 group.starter("plt_lazy")(lambda: start_plt("plt_lazy", "-fplt", "-Wl,-z,lazy"))
 group.starter("plt_now")(lambda: start_plt("plt_now", "-fplt", "-Wl,-z,now"))
-group.starter("plt_ibt")(lambda: start_plt("plt_ibt", "-fplt", "-fcf-protection=full", "-Wl,-z,lazy", "-Wl,-z,ibtplt"))
+group.starter("plt_ibt")(lambda: start_plt("plt_ibt", "-fplt", "-fcf-protection=full", "-Wl,-z,lazy",
+                                           "-Wl,-z,ibtplt"))
 
 
 def check_plt(folded):
@@ -132,7 +133,8 @@ def check_plt(folded):
     stubs = folded.where(lambda s: s.frames[-1] not in ("tick", "tock", "call_through_plt")
                          and not s.frames[-1].endswith("_[k]"))
     check(stubs.total > 0, "no sample fell into a stub:", *folded.most_common())
-    return f"{percent(stubs.total / folded.total)} in stubs, as {', '.join(sorted({s.frames[-1] for s in stubs.stacks}))}"
+    names = sorted({stack.frames[-1] for stack in stubs.stacks})
+    return f"{percent(stubs.total / folded.total)} in stubs, as {', '.join(names)}"
 
 
 @group.case("plt_lazy", "calls through a lazily bound PLT")
@@ -160,7 +162,8 @@ group.program("non_pie", "c_plain_chain.c", "-no-pie", "-fno-pie")
 group.program("static", "c_plain_chain.c", "-static")
 group.program("static_pie", "c_plain_chain.c", "-static-pie", "-fPIE")
 group.program("fp_only", "c_plain_chain.c", *NO_TABLES, after=[DROP_TABLES])
-group.program("hdr_only_gone", "c_plain_chain.c", after=[["objcopy", "--remove-section=.eh_frame_hdr", "OUT"]])
+group.program("hdr_only_gone", "c_plain_chain.c",
+              after=[["objcopy", "--remove-section=.eh_frame_hdr", "OUT"]])
 group.program("debug_frame", "c_plain_chain.c", "-g", *NO_TABLES[:2], after=[DROP_TABLES])
 group.program("moved_text", "c_plain_chain.c", "-pie", "-fPIE", "-Wl,-Ttext=0x812340")
 

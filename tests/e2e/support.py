@@ -198,11 +198,13 @@ def symbols(path):
 
 
 class Target:
-    """A running target. It has said that it is ready; it is killed when the `with` block ends."""
+    """A running target. It has said that it is ready; it is killed when the `with` block ends. It is
+    nice, so that many of them leave wick the time to keep up."""
 
     def __init__(self, *command, wrapper=(), expect_ready=True, **options):
         self.process = subprocess.Popen([*map(str, wrapper), *map(str, command)], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        preexec_fn=lambda: os.nice(5), **options)
         self.pid = self.process.pid
         if expect_ready:
             line = self.process.stdout.readline()
@@ -274,20 +276,26 @@ class Recording:
         command += ["-d", seconds] if seconds else []
         command += args
         self.command = " ".join(map(str, command))
+        # Files, not pipes: a command that wick has started and that goes on would keep a pipe open.
+        self._output, self._errors = (tempfile.TemporaryFile("w+", errors="replace") for _ in range(2))
         self.process = subprocess.Popen(
-            list(map(str, command)), stdin=subprocess.DEVNULL, text=True, errors="replace",
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+            list(map(str, command)), stdin=subprocess.DEVNULL,
+            **{"stdout": self._output, "stderr": self._errors, **options})
 
     def wait_until_started(self, timeout=20, settle=0.3):
-        """Until wick (or the program it is wrapped in has become wick and it) has its events open."""
+        """Until wick has its events open, and for a moment more."""
         end = time.monotonic() + timeout
         while time.monotonic() < end and self.process.poll() is None:
-            for pid in [self.process.pid, *descendants(self.process.pid)]:
-                if has_perf_event(pid):
-                    time.sleep(settle)
+            if self._records():
+                time.sleep(settle)
+                if self._records():
                     return self
             time.sleep(0.02)
         raise Failure(f"it did not begin to record: {self.command}\n{self.finish(timeout=1)}")
+
+    def _records(self):
+        # With a wrapper it may be a child that is wick.
+        return any(map(is_recording, [self.process.pid, *descendants(self.process.pid)]))
 
     def signal(self, number):
         self.process.send_signal(number)
@@ -295,15 +303,23 @@ class Recording:
 
     def finish(self, timeout=60):
         try:
-            output, errors = self.process.communicate(timeout=timeout)
+            self.process.wait(timeout=timeout)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            output, errors = self.process.communicate()
-            raise Failure(f"it did not end: {self.command}\n{output}\n{errors}") from None
-        result = Result(self, output or "", errors or "")
+            self.process.wait()
+            raise Failure(f"it did not end: {self.command}\n{self._said()}") from None
+        result = Result(self, *self._said())
         if self._directory:
             self._directory.cleanup()
         return result
+
+    def _said(self):
+        """What it printed: standard output, standard error."""
+        texts = []
+        for file in (self._output, self._errors):
+            file.seek(0)
+            texts.append(file.read())
+        return texts
 
 
 class Result:
@@ -331,13 +347,14 @@ class Result:
         return re.search(pattern, self.output + self.errors, re.IGNORECASE | re.MULTILINE)
 
 
-def has_perf_event(pid):
+def is_recording(pid):
+    """It has perf events; and if it uses BPF, programs are attached."""
+    links = set()
     with contextlib.suppress(OSError):
         for fd in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):
-                if os.readlink(fd) == "anon_inode:[perf_event]":
-                    return True
-    return False
+                links.add(os.readlink(fd).removeprefix("anon_inode:"))
+    return "[perf_event]" in links and ("bpf-map" not in links or "bpf_link" in links)
 
 
 def record(*args, during=None, **options):
@@ -349,6 +366,23 @@ def record(*args, during=None, **options):
         recording.wait_until_started()
         during()
     return recording.finish()
+
+
+def record_cpu(targets, seconds, *args, limit=40, during=None, **options):
+    """A recording that goes on until each of the targets has used so many seconds of CPU time: on a
+    busy machine that takes longer. Returns its result and {target's pid: CPU seconds meanwhile}."""
+    need_engine(options["engine"])
+    pids = [target.pid for target in targets]
+    recording = Recording("-p", ",".join(map(str, pids)), *args, **options).wait_until_started()
+    if during:
+        during()
+    before, end = {pid: cpu_seconds(pid) for pid in pids}, time.monotonic() + limit
+    while time.monotonic() < end and recording.process.poll() is None:
+        used = {pid: cpu_seconds(pid) - before[pid] for pid in pids}
+        if min(used.values()) >= seconds:
+            break
+        time.sleep(0.1)
+    return recording.signal(signal.SIGINT).finish(), used
 
 
 # ---- what is expected of stacks ----------------------------------------------------------------

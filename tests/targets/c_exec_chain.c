@@ -5,7 +5,7 @@
 
 FUNCTION void STAGE(void)
 {
-	burn_until(cpu_clock() + 150 * MS);
+	burn_until(cpu_clock() + 60 * MS);
 }
 
 int main(int argc, char **argv)

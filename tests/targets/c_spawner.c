@@ -17,7 +17,7 @@ static uint64_t wall_clock(void)
 
 FUNCTION void before_exec(void)
 {
-	burn_for(5 * MS);
+	burn_for(50 * MS);
 }
 
 FUNCTION void start_and_wait(char **command, int use_vfork)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts so many threads, each of which works for 1 ms out of 500. With "late" it waits to be told
-// to go before it starts them.
+// Starts 500 threads, each of which works for 0.2 ms of every second. With "late" it waits to be
+// told to go before it starts them.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,15 @@
 
 FUNCTION void thread_leaf(void)
 {
-	burn_for(MS);
+	burn_for(MS / 5);
 }
 
 FUNCTION void thread_work(unsigned seed)
 {
-	usleep(seed * 7919 % 500000);
+	usleep(seed * 7919 % 1000000);
 	for (;;) {
 		thread_leaf();
-		usleep(500000);
+		usleep(1000000);
 	}
 }
 
