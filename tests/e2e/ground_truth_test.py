@@ -48,6 +48,9 @@ PROGRAMS = {
         (0.2, ["runtime.main", "main.main", "main.wash"]),
     ]),
 }
+# To land in the handler of an exception libgcc writes the handler's registers over those it has saved
+# in its own frames, and then changes stacks by hand: for that moment nothing tells who called it.
+KNOWN_GAPS = {"shop::fail_often": 0.97}
 # Recorded together: each of the two has a CPU to itself on a machine with two.
 PAIRS = [("c_split", "cpp_split"), ("rust_v0", "go_split")]
 
@@ -76,8 +79,8 @@ def check_program(name, engine):
         measured = folded.share(chain[-1])
         notes.append(f"{percent(measured)} instead of {percent(share)} in {chain[-1]}")
         check(abs(measured - share) <= TOLERANCE, notes[-1] + "; most often:", *folded.most_common())
-        # Rust may or may not inline a closure between two of these.
-        notes.append(check_chain(folded, *chain, samples=100, contiguous=not name.startswith("rust")))
+        notes.append(check_chain(folded, *chain, samples=100, at_least=KNOWN_GAPS.get(chain[-1], 0.99),
+                                 contiguous=not name.startswith("rust")))  # it may inline a closure
     return "\n".join(notes)
 
 
@@ -97,9 +100,8 @@ def cpp_exceptions(engine):
     place, refuse = (f"shop::(anonymous namespace)::{name}" for name in ("place", "refuse"))
     thrown = folded.having("shop::fail_often")
     check_chain(thrown, "main", "shop::fail_often", place, refuse, "__cxa_throw", samples=50)
-    # When it leaves for the handler it changes stack pointers by hand, which no unwind table describes.
     return check_chain(thrown, "main", "shop::fail_often", place, refuse, "__cxa_throw",
-                       "_Unwind_RaiseException", samples=50, at_least=0.96)
+                       "_Unwind_RaiseException", samples=50, at_least=0.95)
 
 
 @case("Rust: shares of CPU time within 3 points, whole chains", engines=True)

@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 
 from group import Group
-from support import (Skip, Target, case, check, check_chain, check_rooted, compile_c, compile_library,
-                     descendants, need_root, need_tool, percent, record, record_cpu, run_cases)
+from support import (Recording, Skip, Target, case, check, check_chain, check_rooted, compile_c,
+                     compile_library, descendants, need_engine, need_root, need_tool, percent, record,
+                     record_cpu, run_cases)
 
 CHAIN = ["main", "chain_first", "chain_second", "chain_third"]
 group = Group(cpu=0.25, hz=999)
@@ -210,6 +211,19 @@ def process_tree(engine):
     check(not missing, f"missing: {', '.join(sorted(missing))}", *folded.most_common())
     for name in FAMILY:
         check_chain(folded, "main", name, contiguous=False)
+
+
+@case("children born at any moment while wick starts to record", engines=True)
+def births(engine):
+    need_engine(engine)
+    with Target(compile_c("births", "c_births.c")) as target:
+        recording = Recording("-p", target.pid, engine=engine, seconds=2.5)
+        target.go()
+        folded = recording.finish().folded
+    missing = {f"born-{number}" for number in range(40)} - folded.processes()
+    check(not missing, f"{len(missing)} of 40 are missing: {', '.join(sorted(missing))}")
+    check_rooted(folded)
+    return check_chain(folded, "main", "live", "child_work")
 
 
 @case("-p PARENT --no-children: the parent alone", engines=True)
