@@ -83,46 +83,21 @@ static void raise_file_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Who records the shell that wick was started from wants to see the shell's other children.
-static void leave_out_ourselves(pid_vec *pids)
-{
-	size_t kept = 0;
-	vec_each (pid, pids)
-		if (*pid != getpid())
-			pids->at[kept++] = *pid;
-	pids->len = kept;
-}
-
 static struct error *open_sampler(struct run *r)
 {
 	const struct recording_opts *opts = r->opts;
 	struct session *s = r->session;
-	pid_vec pids = { 0 };
-	vec_each (pid, &r->pids)
-		if (!vec_push(&pids, *pid))
-			return &error_no_memory;
-	struct error *err =
-		opts->no_children || opts->whole_machine ? NULL : proc_add_descendants(&pids);
-	leave_out_ourselves(&pids);
-	vec_each (pid, &pids)
-		session_follow(s, *pid);
-	struct sampler_opts sampler = { .pids = pids.at,
-					.pid_count = pids.len,
+	struct sampler_opts sampler = { .pids = r->pids.at,
+					.pid_count = r->pids.len,
 					.whole_machine = opts->whole_machine,
 					.children = !opts->no_children,
 					.kernel = !opts->no_kernel,
 					.period_ns = opts->period_ns,
-					.hooks = { session_on_sample, session_on_side, s } };
+					.hooks = session_hooks(s) };
+	struct error *err =
+		engine_open(&sampler, opts->engine, &s->sampler, &s->profile->info.engine_reason);
 	if (!err)
-		err = engine_open(&sampler, opts->engine, &s->sampler,
-				  &s->profile->info.engine_reason);
-	// Known before the first sample, so that it need not be finished in user space.
-	vec_each (pid, &pids) {
-		struct process *p = err ? NULL : processes_find(s->processes, *pid, clock_now());
-		if (p)
-			session_publish(s, p);
-	}
-	vec_fini(&pids);
+		session_publish_all(s);
 	return err;
 }
 

@@ -154,6 +154,25 @@ void session_publish(struct session *s, const struct process *p)
 	vec_fini(&mappings);
 }
 
+void session_publish_all(struct session *s)
+{
+	for (struct map_slot *f = map_first(&s->followed); f; f = map_next(&s->followed, f)) {
+		struct process *p = processes_find(s->processes, (pid_t)f->key, clock_now());
+		if (p)
+			session_publish(s, p);
+	}
+}
+
+static void on_target(void *ctx, pid_t pid)
+{
+	session_follow(ctx, pid);
+}
+
+struct sampler_hooks session_hooks(struct session *s)
+{
+	return (struct sampler_hooks){ on_target, session_on_sample, session_on_side, s };
+}
+
 void session_idle(struct session *s)
 {
 	struct namer namer = { s->symbolizer, session_object, path_of, s };

@@ -34,10 +34,13 @@ void session_free(struct session *s);
 GUARD_FREE(session)
 
 // What the sampler delivers.
+struct sampler_hooks session_hooks(struct session *s);
 void session_on_sample(void *ctx, const struct raw_sample *sample);
 void session_on_side(void *ctx, const struct side_event *event);
 // Makes the mappings of a process known to an engine that walks in the kernel.
 void session_publish(struct session *s, const struct process *p);
+// Of all processes that are followed, so that their first samples need not be finished later.
+void session_publish_all(struct session *s);
 void session_follow(struct session *s, pid_t pid);
 // The opened file with this number; NULL if it cannot be read or is no code.
 struct object *session_object(void *ctx, uint32_t file);

@@ -14,6 +14,7 @@
 #include "sampler/bpf_tables.h"
 #include "sampler/cpu_event.h"
 #include "sampler/cpus.h"
+#include "sampler/family.h"
 #include "sampler/probe.h"
 #include "sampler/sampler.h"
 #include "sampler/side.h"
@@ -125,15 +126,14 @@ static struct error *load(struct bpf_sampler *b, const struct sampler_opts *opts
 	return NULL;
 }
 
-static struct error *follow(struct bpf_sampler *b, const struct sampler_opts *opts)
+// The program on fork is attached by now: from here on the kernel adds the process's children.
+static struct error *follow(void *ctx, pid_t target)
 {
+	struct bpf_sampler *b = ctx;
 	const uint8_t yes = 1;
-	for (size_t i = 0; i < opts->pid_count; i++) {
-		uint32_t pid = (uint32_t)opts->pids[i];
-		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.followed), &pid, &yes, BPF_ANY) !=
-		    0)
-			return error_sys(errno, "follow process %u", pid);
-	}
+	uint32_t pid = (uint32_t)target;
+	if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.followed), &pid, &yes, BPF_ANY) != 0)
+		return error_sys(errno, "follow process %u", pid);
 	return NULL;
 }
 
@@ -204,7 +204,7 @@ static struct error *bpf_open(const struct sampler_opts *opts, struct sampler **
 	if (!err)
 		err = load(b, opts);
 	if (!err)
-		err = follow(b, opts);
+		err = family_find(opts, follow, b);
 	if (!err)
 		err = open_events(b, opts->period_ns);
 	if (!err)

@@ -47,16 +47,19 @@ struct side_event {
 };
 
 struct sampler_hooks {
+	// While the sampler is opened: a process that will be sampled, the targets themselves and
+	// (with `children`) every descendant they have by now. Later ones are told of as SIDE_FORK.
+	void (*on_target)(void *ctx, pid_t pid);
 	void (*on_sample)(void *ctx, const struct raw_sample *sample);
 	void (*on_side)(void *ctx, const struct side_event *event);
 	void *ctx;
 };
 
 struct sampler_opts {
-	const pid_t *pids;
+	const pid_t *pids; // the targets themselves
 	size_t pid_count;
 	bool whole_machine;
-	bool children;
+	bool children; // and their descendants
 	bool kernel;
 	uint64_t period_ns;
 	struct sampler_hooks hooks;
