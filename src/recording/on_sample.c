@@ -19,44 +19,45 @@ static uint32_t root_frame(struct session *s, enum frame_kind kind, struct str n
 	return frame == PROFILE_NONE ? 0 : collection_frame(&s->collection, frame);
 }
 
-static struct str thread_name(struct session *s, const struct raw_sample *raw,
-			      const struct process *p, char buffer[WIRE_COMM_SIZE])
+// The name of a thread other than the first, of which engine perf does not tell: /proc does while
+// it lives. A string of the profile.
+static uint32_t other_thread_name(struct session *s, const struct raw_sample *raw,
+				  const char *fallback)
 {
-	if (raw->comm)
-		return comm_of(raw->comm);
-	// Engine perf does not tell; /proc does while the thread lives.
+	bool fresh;
+	uint64_t key = map_pair((uint32_t)raw->pid, (uint32_t)raw->tid);
+	uint64_t *slot = map_put(&s->threads, key, &fresh);
+	if (slot && !fresh)
+		return (uint32_t)*slot;
 	struct proc_status status;
-	auto_(error) err = raw->tid == raw->pid ? NULL : proc_status_read(raw->tid, &status);
-	(void)s;
-	if (raw->tid != raw->pid && !err) {
-		memcpy(buffer, status.comm, WIRE_COMM_SIZE);
-		return comm_of(buffer);
-	}
-	return comm_of(p ? p->comm : "");
+	auto_(error) err = proc_status_read(raw->tid, &status);
+	uint32_t name = profile_string(s->profile, comm_of(err ? fallback : status.comm));
+	if (slot)
+		*slot = name;
+	return name;
 }
 
-// Which thread of which process; UINT32_MAX when there is no memory.
+// Which thread of which process, by the names they had then; PROFILE_NONE when there is no memory.
 static uint32_t find_thread(struct session *s, const struct raw_sample *raw,
 			    const struct process *p)
 {
-	char buffer[WIRE_COMM_SIZE];
-	uint64_t key = map_pair((uint32_t)raw->pid, (uint32_t)raw->tid);
-	uint64_t *known = raw->comm ? NULL : map_get(&s->threads, key);
-	if (known)
-		return (uint32_t)*known;
-	struct str own = thread_name(s, raw, p, buffer);
-	struct str process = p ? comm_of(p->comm) : own;
+	bool first = raw->pid == raw->tid;
+	const char *process = p ? process_comm(p, raw->time) : "";
+	// The first thread's name is the process's, and the sample tells it best.
+	if (raw->comm && (first || !p))
+		process = raw->comm;
 	struct thread t = { .pid = (uint32_t)raw->pid,
 			    .tid = (uint32_t)raw->tid,
-			    .name = profile_string(s->profile, own),
-			    .process = profile_string(s->profile, process) };
+			    .process = profile_string(s->profile, comm_of(process)) };
+	if (first)
+		t.name = t.process;
+	else if (raw->comm)
+		t.name = profile_string(s->profile, comm_of(raw->comm));
+	else
+		t.name = other_thread_name(s, raw, process);
 	if (t.name == PROFILE_NONE || t.process == PROFILE_NONE)
 		return PROFILE_NONE;
-	uint32_t thread = profile_thread(s->profile, &t);
-	uint64_t *slot = raw->comm ? NULL : map_put(&s->threads, key, NULL);
-	if (slot)
-		*slot = thread;
-	return thread;
+	return profile_thread(s->profile, &t);
 }
 
 static uint32_t user_location(struct session *s, const struct raw_sample *raw, struct process *p,

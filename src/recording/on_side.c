@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What processes did: fork, exec, mmap, exit.
-#include <string.h>
-
 #include "recording/session.h"
 #include "target/proc.h"
 
@@ -40,16 +38,6 @@ static struct error *on_mmap(struct session *s, const struct side_event *e)
 	if (m.file > FILE_VDSO)
 		files_pin(s->files, m.file);
 	return processes_on_mmap(s->processes, e->pid, &m);
-}
-
-static void on_comm(struct session *s, const struct side_event *e)
-{
-	struct process *p = e->pid == e->tid ? processes_find(s->processes, e->pid, e->time) : NULL;
-	if (p) {
-		size_t len = MIN(e->text.len, sizeof(p->comm) - 1);
-		memcpy(p->comm, e->text.ptr, len);
-		p->comm[len] = '\0';
-	}
 }
 
 // The first thread may end before the others: then the process goes on.
@@ -96,8 +84,8 @@ void session_on_side(void *ctx, const struct side_event *e)
 		err = processes_on_exec(s->processes, e->pid, e->text, e->time);
 	else if (e->kind == SIDE_MMAP)
 		err = on_mmap(s, e);
-	else if (e->kind == SIDE_COMM)
-		on_comm(s, e);
+	else if (e->kind == SIDE_COMM && e->pid == e->tid)
+		processes_on_comm(s->processes, e->pid, e->text, e->time);
 	else if (e->kind == SIDE_EXIT)
 		on_exit_of(s, e);
 	if (e->kind == SIDE_EXEC || e->kind == SIDE_MMAP)

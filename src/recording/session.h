@@ -16,8 +16,7 @@ struct session {
 	struct processes *processes;
 	struct map followed; // pids whose doings are of interest
 	struct map objects;  // file → struct object *, 0 if it cannot be read
-	struct map
-		threads; // (pid, tid) → thread of the profile, where the engine does not tell names
+	struct map threads;  // (pid, tid) → string: its name, where the engine does not tell
 	struct unwinder *unwinder;
 	struct symbolizer *symbolizer;
 	struct sampler *sampler;

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "target/mappings.h"
+#include "target/names.h"
 #include "target/proc.h"
 
 #define REFRESH_NS (10 * NS_PER_SEC / 1000)
@@ -53,6 +54,7 @@ static void record_free(struct record *r)
 		return;
 	vec_fini(&r->process.live);
 	vec_fini(&r->process.past);
+	vec_fini(&r->process.names);
 	free(r);
 }
 GUARD_FREE(record)
@@ -198,7 +200,9 @@ static struct process *learn(struct processes *ps, pid_t pid)
 	if (!fresh)
 		return NULL;
 	fresh->process.parent = status.parent;
-	memcpy(fresh->process.comm, status.comm, sizeof(status.comm));
+	// Whatever events tell of the time before this reading, this is its name now.
+	process_rename(&fresh->process, str_from(status.comm), /* since= */ 0);
+	process_rename(&fresh->process, str_from(status.comm), clock_now());
 	bool changed;
 	auto_(error) maps_err = read_maps(ps, fresh, &changed);
 	if (maps_err && maps_err->code != ERROR_DENIED)
@@ -240,8 +244,8 @@ bool process_refresh(struct processes *ps, struct process *p)
 	// An exec that was not told of gave it another name.
 	struct proc_status status;
 	auto_(error) status_err = proc_status_read(p->pid, &status);
-	if (!status_err)
-		memcpy(p->comm, status.comm, sizeof(status.comm));
+	if (!status_err && strcmp(p->comm, status.comm) != 0)
+		process_rename(p, str_from(status.comm), clock_now());
 	return true;
 }
 
@@ -270,7 +274,7 @@ static struct error *inherit(struct processes *ps, struct record *child, pid_t p
 	const struct process *from = processes_find(ps, parent, time);
 	if (!from)
 		return NULL;
-	memcpy(child->process.comm, from->comm, sizeof(from->comm));
+	process_rename(&child->process, str_from(process_comm(from, time)), time);
 	return mappings_inherit(&child->process, from, time);
 }
 
@@ -295,7 +299,7 @@ static struct error *inherit_late(struct processes *ps, struct record *child, pi
 	p->past = before->process.past;
 	before->process.live = live;
 	before->process.past = past;
-	memcpy(p->comm, before->process.comm, sizeof(p->comm));
+	process_rename(p, str_from(before->process.comm), time);
 	p->generation++;
 	return NULL;
 }
@@ -331,17 +335,20 @@ struct error *processes_on_exec(struct processes *ps, pid_t pid, struct str comm
 	if (!r)
 		return &error_no_memory;
 	r->exec_at = MAX(r->exec_at, time);
+	process_rename(&r->process, comm, time);
 	if (was_read_after(r, time)) {
 		vec_each (m, &r->process.live)
 			m->born = MAX(m->born, time);
 		return NULL;
 	}
-	struct process *p = &r->process;
-	size_t len = MIN(comm.len, sizeof(p->comm) - 1);
-	memset(p->comm, 0, sizeof(p->comm));
-	if (len != 0)
-		memcpy(p->comm, comm.ptr, len);
-	return mappings_end_all(p, time);
+	return mappings_end_all(&r->process, time);
+}
+
+void processes_on_comm(struct processes *ps, pid_t pid, struct str comm, uint64_t time)
+{
+	struct record *r = for_event(ps, pid, time);
+	if (r)
+		process_rename(&r->process, comm, time);
 }
 
 struct error *processes_on_mmap(struct processes *ps, pid_t pid, const struct mapping *m)
@@ -382,6 +389,7 @@ static struct record *expire_chain(struct record *r, uint64_t before)
 			continue;
 		}
 		mappings_expire(&r->process, before);
+		names_expire(&r->process, before);
 		r->older = NULL;
 		*last = r;
 		last = &r->older;

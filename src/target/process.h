@@ -26,15 +26,21 @@ struct mapping {
 
 typedef VEC(struct mapping) mapping_vec;
 
+struct process_name {
+	uint64_t since;
+	char comm[16];
+};
+
 struct process {
 	pid_t pid;
 	pid_t parent;
-	char comm[16];
-	uint64_t born;       // 0 if it was there before we looked
-	uint64_t died;       // MAPPING_ALIVE while it lasts
-	uint32_t generation; // grows with every change of its live mappings
-	mapping_vec live;    // as of the last event, by address, not overlapping
-	mapping_vec past;    // what ended, in the order it ended
+	char comm[16];                  // as of the last event
+	VEC(struct process_name) names; // and before, by time
+	uint64_t born;                  // 0 if it was there before we looked
+	uint64_t died;                  // MAPPING_ALIVE while it lasts
+	uint32_t generation;            // grows with every change of its live mappings
+	mapping_vec live;               // as of the last event, by address, not overlapping
+	mapping_vec past;               // what ended, in the order it ended
 };
 
 struct processes;
@@ -57,6 +63,8 @@ struct error *processes_on_exec(struct processes *ps, pid_t pid, struct str comm
 				uint64_t time) must_check;
 struct error *processes_on_mmap(struct processes *ps, pid_t pid,
 				const struct mapping *m) must_check;
+// The main thread took another name.
+void processes_on_comm(struct processes *ps, pid_t pid, struct str comm, uint64_t time);
 // What it had mapped is kept for samples that come late.
 void processes_on_exit(struct processes *ps, pid_t pid, uint64_t time);
 
@@ -66,3 +74,5 @@ void processes_expire(struct processes *ps, uint64_t before);
 
 // The mapping an address was in at a time; NULL if none. Valid until the process changes.
 const struct mapping *process_mapping(const struct process *p, uint64_t address, uint64_t time);
+// What the process was called at a time.
+const char *process_comm(const struct process *p, uint64_t time);

@@ -54,6 +54,26 @@ static uint32_t file_at(struct world *w, pid_t pid, uint64_t address, uint64_t t
 	return m ? m->file : 0;
 }
 
+TEST(a_process_has_the_name_of_the_time_that_is_asked_for)
+{
+	auto_(files) f = NULL;
+	auto_(processes) ps = NULL;
+	CHECK_OK(files_new(&f));
+	CHECK_OK(processes_new(f, &ps));
+	// A pid that nobody has: what is known of it are these events, told in any order.
+	const pid_t pid = 0x7ffffff0;
+	CHECK_OK(processes_on_exec(ps, pid, STR("third"), SECONDS(30)));
+	processes_on_comm(ps, pid, STR("second"), SECONDS(30) - 2000);
+	CHECK_OK(processes_on_exec(ps, pid, STR("first"), SECONDS(30) - 5000));
+	const struct process *p = processes_find(ps, pid, SECONDS(30));
+	CHECK(p);
+	CHECK(strcmp(process_comm(p, SECONDS(30) - 9000), "first") == 0);
+	CHECK(strcmp(process_comm(p, SECONDS(30) - 4000), "first") == 0);
+	CHECK(strcmp(process_comm(p, SECONDS(30) - 2000), "second") == 0);
+	CHECK(strcmp(process_comm(p, SECONDS(31)), "third") == 0);
+	CHECK(strcmp(p->comm, "third") == 0);
+}
+
 TEST(a_sample_is_looked_up_as_of_its_own_time)
 {
 	WORLD(w);
