@@ -16,7 +16,7 @@ void *arena_alloc(struct arena *a, size_t size)
 {
 	if (size > SIZE_MAX / 2)
 		return NULL;
-	size = (size + 15) & ~(size_t)15;
+	size = (MAX(size, (size_t)1) + 15) & ~(size_t)15; // nothing has a place of its own, too
 	if (size > a->left) {
 		size_t room = MAX(size, BLOCK_SIZE);
 		struct arena_block *block = calloc(1, sizeof(*block) + room);

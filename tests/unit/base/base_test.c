@@ -102,6 +102,8 @@ TEST(arena_hands_out_aligned_zeroed_memory_of_any_size)
 		memset(p, 0xff, size);
 	}
 	CHECK(strcmp(arena_copy(&a, STR("abc")), "abc") == 0);
+	auto_fini(arena) empty = { 0 };
+	CHECK(arena_alloc(&empty, 0));
 }
 
 TEST(buf_builds_text)
