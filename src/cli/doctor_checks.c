@@ -291,7 +291,7 @@ static void check_new_privileges(const struct machine *m, struct finding *f)
 	buf_text(&f->found, "set");
 	if (machine_can(m, CAP_BPF) && machine_can(m, CAP_PERFMON))
 		return;
-	is_not(f, FINDING_LIMITED, "sudo and setcap have no effect in this session",
+	is_not(f, FINDING_LIMITED, "sudo and setcap have no effect here",
 	       "run wick in a session that was not started with no_new_privs");
 }
 
