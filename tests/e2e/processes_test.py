@@ -238,16 +238,17 @@ def no_children(engine):
 def from_the_start(engine):
     program = compile_c("constructor", "c_constructor.c")
     result = record("--", program, engine=engine, seconds=20)
-    check(result.text is not None, "there is no file:", str(result))
-    folded = result.folded
-    own = folded.process("constructor")
-    # 900 ms, and little more for the loader: 899 samples; the clock's grain is one sample.
-    check(870 <= own.total <= 960, f"{own.total} samples of 900 ms of CPU time", *own.most_common())
+    own = result.folded.process("constructor")
+    # 900 ms: 899 samples. On a busy machine engine perf may lose some while it reads symbols.
+    count = own.total + result.lost
+    check(870 <= count <= 960, f"{count} samples of 900 ms of CPU time", str(result))
+    check(result.lost < 300, f"{result.lost} of them are lost", str(result))
     check_rooted(own)
     for name, caller in (("before", "constructor"), ("in", "main"), ("after", "destructor")):
-        share = own.share(f"work_{name}_main")
-        check(abs(share - 1 / 3) < 0.03, f"{percent(share)} {name} main instead of a third", *own.most_common())
+        count = own.having(f"work_{name}_main").total
+        check(280 - result.lost < count < 320, f"{count} samples {name} main instead of 300", str(result))
         check_chain(own, caller, f"work_{name}_main")
+    return f"{own.total} samples, {result.lost} lost"
 
 
 @case("--name REGEX: the processes of that name and no others")

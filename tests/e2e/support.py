@@ -343,6 +343,13 @@ class Result:
             self._folded = Folded.parse(self.text)
         return self._folded
 
+    @property
+    def lost(self):
+        """How many samples could not be kept up with, as the summary says."""
+        found = self.said(r"\blost ([0-9,]+)")
+        check(found, "the summary does not say how many samples were lost:", str(self))
+        return int(found[1].replace(",", ""))
+
     def said(self, pattern):
         return re.search(pattern, self.output + self.errors, re.IGNORECASE | re.MULTILINE)
 
