@@ -93,6 +93,19 @@ static enum walk_end finish_walk(struct session *s, const struct raw_sample *raw
 	return unwinder_walk(s->unwinder, &in, s->frames, count, MAX_FRAMES);
 }
 
+// How many of the frames that the kernel walked can be believed. Where a library was replaced by
+// another a moment ago, the kernel may have walked code by the rows of what was there before: what
+// it took for such a frame's caller means nothing.
+static size_t believable(const struct raw_sample *raw, const struct process *p, size_t count)
+{
+	for (size_t i = 0; p && i < count; i++) {
+		const struct mapping *m = process_mapping(p, raw->user[i], raw->time);
+		if (m && m->born > raw->as_of)
+			return i + 1;
+	}
+	return count;
+}
+
 static uint32_t push(struct session *s, uint32_t stack, uint32_t location)
 {
 	if (stack == STACK_NONE || location == 0)
@@ -124,7 +137,11 @@ void session_on_sample(void *ctx, const struct raw_sample *raw)
 	size_t count = MIN(raw->user_count, (size_t)MAX_FRAMES - 1);
 	if (count != 0)
 		memcpy(s->frames, raw->user, count * sizeof(*raw->user));
-	bool truncated = !raw->kernel_task && finish_walk(s, raw, p, &count) >= WALK_COMPLETE_COUNT;
+	size_t believed = believable(raw, p, count);
+	bool truncated = believed < count;
+	count = believed;
+	if (!truncated && !raw->kernel_task)
+		truncated = finish_walk(s, raw, p, &count) >= WALK_COMPLETE_COUNT;
 
 	uint32_t thread = find_thread(s, raw, p);
 	uint32_t stack = thread == PROFILE_NONE ? STACK_NONE : push_roots(s, thread, truncated);

@@ -58,6 +58,7 @@ static void on_exit_of(struct session *s, const struct side_event *e)
 	if (s->sampler->ops->forget_process)
 		s->sampler->ops->forget_process(s->sampler, e->pid);
 	(void)map_delete(&s->followed, (uint64_t)e->pid);
+	(void)vec_push(&s->ended, (struct ended){ e->pid, e->time });
 }
 
 static void republish(struct session *s, const struct side_event *e)

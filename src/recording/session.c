@@ -125,6 +125,7 @@ void session_free(struct session *s)
 	map_fini(&s->objects);
 	map_fini(&s->followed);
 	map_fini(&s->threads);
+	vec_fini(&s->ended);
 	profile_free(s->profile);
 	processes_free(s->processes);
 	files_free(s->files);
@@ -141,6 +142,7 @@ void session_publish(struct session *s, const struct process *p)
 	if (!s->sampler->ops->publish_process)
 		return;
 	VEC(struct wire_mapping) mappings = { 0 };
+	uint64_t as_of = 0;
 	vec_each (m, &p->live) {
 		struct wire_mapping w = { .start = m->start,
 					  .end = m->end,
@@ -148,9 +150,14 @@ void session_publish(struct session *s, const struct process *p)
 					  .file = m->file };
 		if (!vec_push(&mappings, w))
 			break;
+		as_of = MAX(as_of, m->born);
 	}
-	s->sampler->ops->publish_process(s->sampler, p->pid, p->generation, mappings.at,
-					 mappings.len);
+	struct published_process published = { .pid = p->pid,
+					       .generation = p->generation,
+					       .as_of = as_of,
+					       .mappings = mappings.at,
+					       .count = mappings.len };
+	s->sampler->ops->publish_process(s->sampler, &published);
 	vec_fini(&mappings);
 }
 
@@ -173,6 +180,19 @@ struct sampler_hooks session_hooks(struct session *s)
 	return (struct sampler_hooks){ on_target, session_on_sample, session_on_side, s };
 }
 
+// What ended before a time will not run any more. Somebody else may have its number by now.
+static void unfollow_ended(struct session *s, uint64_t before)
+{
+	size_t kept = 0;
+	vec_each (e, &s->ended) {
+		if (e->time >= before)
+			s->ended.at[kept++] = *e;
+		else if (s->sampler->ops->unfollow && !map_get(&s->followed, (uint64_t)e->pid))
+			s->sampler->ops->unfollow(s->sampler, e->pid);
+	}
+	s->ended.len = kept;
+}
+
 void session_idle(struct session *s)
 {
 	struct namer namer = { s->symbolizer, session_object, path_of, s };
@@ -180,6 +200,7 @@ void session_idle(struct session *s)
 	collection_name(&s->collection, &namer, now + NAMING_TIME_NS, /* last= */ false);
 	if (now > s->trimmed + FORGET_AFTER_NS) {
 		processes_expire(s->processes, now - FORGET_AFTER_NS);
+		unfollow_ended(s, now - FORGET_AFTER_NS);
 		s->trimmed = now;
 	}
 }

@@ -10,13 +10,20 @@
 #include "target/process.h"
 #include "unwind/unwinder.h"
 
+// A process that was followed until it ended.
+struct ended {
+	pid_t pid;
+	uint64_t time;
+};
+
 struct session {
 	const struct recording_opts *opts;
 	struct files *files;
 	struct processes *processes;
-	struct map followed; // pids whose doings are of interest
-	struct map objects;  // file → struct object *, 0 if it cannot be read
-	struct map threads;  // (pid, tid) → string: its name, where the engine does not tell
+	struct map followed;     // pids whose doings are of interest
+	VEC(struct ended) ended; // lately; giving back its memory is still time of its own
+	struct map objects;      // file → struct object *, 0 if it cannot be read
+	struct map threads;      // (pid, tid) → string: its name, where the engine does not tell
 	struct unwinder *unwinder;
 	struct symbolizer *symbolizer;
 	struct sampler *sampler;

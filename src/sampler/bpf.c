@@ -74,6 +74,7 @@ static int on_ring(void *ctx, void *data, size_t size)
 				     .cpu = w->cpu,
 				     .comm = w->comm,
 				     .kernel_task = w->kernel_task,
+				     .as_of = w->as_of,
 				     .kernel = words,
 				     .kernel_count = w->kernel_frames,
 				     .user = words + w->kernel_frames,
@@ -109,7 +110,7 @@ static struct error *load(struct bpf_sampler *b, const struct sampler_opts *opts
 	b->skel->rodata->follow_all = opts->whole_machine;
 	b->skel->rodata->follow_children = opts->children;
 	b->skel->rodata->want_kernel = opts->kernel;
-	bpf_program__set_autoload(b->skel->progs.on_fork, opts->children && !opts->whole_machine);
+	bpf_program__set_autoload(b->skel->progs.on_fork, !opts->whole_machine);
 	bpf_map__set_max_entries(b->skel->maps.scratch, (unsigned)cpus_possible());
 	int result = sample_bpf__load(b->skel);
 	if (result != 0)
@@ -258,10 +259,9 @@ static void publish_page(struct sampler *s, const struct wire_page_key *key,
 	bpf_tables_put_page(&of(s)->tables, key, rows, count);
 }
 
-static void publish_process(struct sampler *s, pid_t pid, uint32_t generation,
-			    const struct wire_mapping *mappings, size_t count)
+static void publish_process(struct sampler *s, const struct published_process *p)
 {
-	bpf_tables_put_process(&of(s)->tables, pid, generation, mappings, count);
+	bpf_tables_put_process(&of(s)->tables, p);
 }
 
 static bool has_process(struct sampler *s, pid_t pid)
@@ -272,6 +272,12 @@ static bool has_process(struct sampler *s, pid_t pid)
 static void forget_process(struct sampler *s, pid_t pid)
 {
 	bpf_tables_forget_process(&of(s)->tables, pid);
+}
+
+static void unfollow(struct sampler *s, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+	bpf_map_delete_elem(bpf_map__fd(of(s)->skel->maps.followed), &key);
 }
 
 const struct sampler_ops sampler_bpf = {
@@ -287,4 +293,5 @@ const struct sampler_ops sampler_bpf = {
 	.publish_process = publish_process,
 	.has_process = has_process,
 	.forget_process = forget_process,
+	.unfollow = unfollow,
 };

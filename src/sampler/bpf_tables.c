@@ -2,13 +2,20 @@
 #include "sampler/bpf_tables.h"
 
 #include <bpf/bpf.h>
+#include <linux/membarrier.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sampler/bpf/tables.h"
 
-// A walk in the kernel takes microseconds. After this long none sees what was unpublished before.
-#define GRACE_US 2000
+// Waits until no program runs in the kernel that could still look at what was unpublished before:
+// this call waits for all that runs with preemption off, and interrupts do.
+static void wait_for_readers(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
+		usleep(100000);
+}
 
 void bpf_tables_fini(struct bpf_tables *t)
 {
@@ -40,7 +47,7 @@ static void empty_pages(struct bpf_tables *t)
 		bpf_map_delete_elem(t->pages_fd, &key);
 	}
 	map_clear(&t->pages);
-	usleep(GRACE_US);
+	wait_for_readers();
 	t->row_count = 0;
 }
 
@@ -68,33 +75,33 @@ static void empty_processes(struct bpf_tables *t)
 		bpf_map_delete_elem(t->processes_fd, &pid);
 	}
 	map_clear(&t->processes);
-	usleep(GRACE_US);
+	wait_for_readers();
 	t->mapping_count = 0;
 }
 
-void bpf_tables_put_process(struct bpf_tables *t, pid_t pid, uint32_t generation,
-			    const struct wire_mapping *mappings, size_t count)
+void bpf_tables_put_process(struct bpf_tables *t, const struct published_process *p)
 {
-	uint32_t key = (uint32_t)pid;
+	uint32_t key = (uint32_t)p->pid;
 	uint64_t *published = map_get(&t->processes, key);
-	if (published && *published == generation)
+	if (published && *published == p->generation)
 		return;
-	if (count == 0 || count > TABLE_MAPPINGS) {
-		bpf_tables_forget_process(t, pid);
+	if (p->count == 0 || p->count > TABLE_MAPPINGS) {
+		bpf_tables_forget_process(t, p->pid);
 		return;
 	}
-	if (t->mapping_count + count > TABLE_MAPPINGS || t->processes.count >= TABLE_PROCESSES)
+	if (t->mapping_count + p->count > TABLE_MAPPINGS || t->processes.count >= TABLE_PROCESSES)
 		empty_processes(t);
 	struct wire_process process = { .first = (uint32_t)t->mapping_count,
-					.count = (uint32_t)count };
-	memcpy(t->mappings + process.first, mappings, count * sizeof(*mappings));
+					.count = (uint32_t)p->count,
+					.as_of = p->as_of };
+	memcpy(t->mappings + process.first, p->mappings, p->count * sizeof(*p->mappings));
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	if (bpf_map_update_elem(t->processes_fd, &key, &process, BPF_ANY) != 0)
 		return;
-	t->mapping_count += count;
+	t->mapping_count += p->count;
 	published = map_put(&t->processes, key, NULL);
 	if (published)
-		*published = generation;
+		*published = p->generation;
 }
 
 bool bpf_tables_has_process(const struct bpf_tables *t, pid_t pid)

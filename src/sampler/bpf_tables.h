@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/map.h"
+#include "sampler/sampler.h"
 #include "wire/unwind.h"
 
 struct bpf_tables {
@@ -25,8 +26,7 @@ void bpf_tables_fini(struct bpf_tables *t);
 void bpf_tables_put_rules(struct bpf_tables *t, const struct wire_rule *rules, size_t count);
 void bpf_tables_put_page(struct bpf_tables *t, const struct wire_page_key *key,
 			 const struct wire_row *rows, size_t count);
-void bpf_tables_put_process(struct bpf_tables *t, pid_t pid, uint32_t generation,
-			    const struct wire_mapping *mappings, size_t count);
+void bpf_tables_put_process(struct bpf_tables *t, const struct published_process *p);
 bool bpf_tables_has_process(const struct bpf_tables *t, pid_t pid);
 // It is gone, or has become another program.
 void bpf_tables_forget_process(struct bpf_tables *t, pid_t pid);

@@ -21,6 +21,8 @@ struct raw_sample {
 	bool kernel_task; // it has no user frames
 	const wu64 *kernel; // innermost first; callers by their return addresses
 	size_t kernel_count;
+	uint64_t
+		as_of; // mappings made later than this were not known to who walked the user frames
 	const wu64 *user; // those walked already, innermost first; callers by the call's address
 	size_t user_count;
 	enum walk_end end; // why the walk stopped there; WALK_NEED_*: it is to be finished:
@@ -67,6 +69,15 @@ struct sampler_opts {
 
 struct sampler;
 
+// What an engine that walks in the kernel needs to know of a process.
+struct published_process {
+	pid_t pid;
+	uint32_t generation; // the same generation has the same mappings
+	uint64_t as_of;      // when the youngest mapping was made
+	const struct wire_mapping *mappings;
+	size_t count;
+};
+
 struct sampler_ops {
 	const char *name;
 	struct error *(*open)(const struct sampler_opts *opts, struct sampler **ret);
@@ -82,11 +93,13 @@ struct sampler_ops {
 	void (*publish_rules)(struct sampler *s, const struct wire_rule *rules, size_t count);
 	void (*publish_page)(struct sampler *s, const struct wire_page_key *key,
 			     const struct wire_row *rows, size_t count);
-	void (*publish_process)(struct sampler *s, pid_t pid, uint32_t generation,
-				const struct wire_mapping *mappings, size_t count);
+	void (*publish_process)(struct sampler *s, const struct published_process *p);
 	// Is there something of this process that a change of its mappings would make wrong?
 	bool (*has_process)(struct sampler *s, pid_t pid);
+	// It has ended: its mappings are of no use any more.
 	void (*forget_process)(struct sampler *s, pid_t pid);
+	// It ended a while ago: nothing more of it is sampled.
+	void (*unfollow)(struct sampler *s, pid_t pid);
 };
 
 extern const struct sampler_ops sampler_bpf;

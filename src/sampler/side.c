@@ -31,7 +31,7 @@ struct error *side_open(struct side **ret)
 						.sample_type = SIDE_SAMPLE_TYPE,
 						.exclude_kernel = 1,
 						.watermark = 1,
-						.wakeup_watermark = SIDE_RING_BYTES / 8 };
+						.wakeup_watermark = 1 };
 		side_attr(&attr);
 		int fd = perf_event_open(&attr, /* pid= */ -1, *cpu, /* group= */ -1, 0);
 		struct perf_ring ring = { .fd = -1 };

@@ -16,8 +16,9 @@
 #define STACK_COPY_MAX (64u << 10)
 
 struct wire_sample {
-	wu64 time; // CLOCK_MONOTONIC, nanoseconds
-	wu32 pid;  // as the profiler's own pid namespace numbers them
+	wu64 time;  // CLOCK_MONOTONIC, nanoseconds
+	wu64 as_of; // of the table of mappings that the user's frames were walked with
+	wu32 pid;   // as the profiler's own pid namespace numbers them
 	wu32 tid;
 	wu32 cpu;
 	wu16 kernel_frames;
@@ -30,5 +31,5 @@ struct wire_sample {
 };
 
 #ifndef __bpf__
-_Static_assert(sizeof(struct wire_sample) == 48, "shared with BPF");
+_Static_assert(sizeof(struct wire_sample) == 56, "shared with BPF");
 #endif

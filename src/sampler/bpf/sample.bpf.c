@@ -67,6 +67,7 @@ static __always_inline void walk_user(struct walk_host *h, wu32 pid)
 	struct wire_process *process = bpf_map_lookup_elem(&processes, &pid);
 	h->mapping_first = process ? process->first : 0;
 	h->mapping_count = process ? process->count : 0;
+	h->sample.as_of = process ? process->as_of : 0;
 	h->place.end = 0;
 	h->window_at = 0;
 	h->end = WALK_TOO_DEEP;
@@ -155,6 +156,7 @@ static __always_inline void fill_header(struct walk_host *h, wu32 pid, wu32 tid,
 	h->sample.kernel_frames = 0;
 	h->sample.user_frames = 0;
 	h->sample.stack_size = 0;
+	h->sample.as_of = 0;
 	h->sample.end = WALK_ROOT;
 	bpf_get_current_comm(h->sample.comm, sizeof(h->sample.comm));
 }
@@ -195,7 +197,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 			h->sample.kernel_frames = bytes / 8;
 	}
 	wu32 flags = BPF_CORE_READ(task, flags);
-	h->sample.kernel_task = (flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) != 0;
+	h->sample.kernel_task =
+		(flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER | PF_EXITING)) != 0;
 	if (!h->sample.kernel_task) {
 		if (in_kernel) {
 			long entry = bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -211,14 +214,18 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-// A child is followed from before its first instruction.
+// A child is followed from before its first instruction, and nobody for the number of another.
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	wu8 yes = 1;
 	wu32 from = process_number(parent), to = process_number(child);
-	if (follow_children && from != to && to != 0 && bpf_map_lookup_elem(&followed, &from))
+	if (from == to || to == 0)
+		return 0; // a thread
+	if (follow_children && bpf_map_lookup_elem(&followed, &from))
 		bpf_map_update_elem(&followed, &to, &yes, BPF_ANY);
+	else
+		bpf_map_delete_elem(&followed, &to); // who had the number before is gone
 	return 0;
 }
 
@@ -231,14 +238,14 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
-// The last thread of a process is gone: its number may be given to another.
+// The last thread of a process is about to go. It still has its memory to give back, which is time
+// of its own: user space stops following it a while after it learnt of the end.
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
 	wu32 pid = process_number(task);
-	bpf_map_delete_elem(&followed, &pid);
 	bpf_map_delete_elem(&processes, &pid);
 	return 0;
 }
