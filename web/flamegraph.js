@@ -370,6 +370,11 @@ class Page {
     byId('flip').addEventListener('click', () => this.toggleIcicle());
     byId('table').addEventListener('click', () => this.toggleTable());
     byId('theme').addEventListener('click', () => this.toggleTheme());
+    byId('top').addEventListener('click', event => {
+      // A finger has no tooltip: what is cut opens with a touch. Selecting text is not meant.
+      if (event.target instanceof Element && getSelection()?.isCollapsed)
+        event.target.closest('td')?.classList.toggle('whole');
+    });
     byId('help').addEventListener('click', () => this.showAbout());
     document.addEventListener('keydown', event => this.onKey(event));
     window.addEventListener('popstate', () => this.readAddress());

@@ -235,6 +235,16 @@ static void write_percent(struct out *o, uint64_t part, uint64_t whole)
 	out_text(o, text);
 }
 
+// The page may have room for a part of the text only, so all of it is in the tooltip too.
+static void write_text_cell(struct out *o, struct str text)
+{
+	out_text(o, "<td title=\"");
+	out_html(o, text);
+	out_text(o, "\"><span>");
+	out_html(o, text);
+	out_text(o, "</span></td>");
+}
+
 static void write_top(struct page *page)
 {
 	const struct profile *p = page->profile;
@@ -245,11 +255,9 @@ static void write_top(struct page *page)
 		out_text(o, "<tr>");
 		write_percent(o, f->self, whole);
 		write_percent(o, f->total, whole);
-		out_text(o, "<td>");
-		out_html(o, profile_text(p, p->frames.at[f->frame].name));
-		out_text(o, "</td><td>");
-		out_html(o, profile_text(p, p->frames.at[f->frame].module));
-		out_text(o, "</td></tr>\n");
+		write_text_cell(o, profile_text(p, p->frames.at[f->frame].name));
+		write_text_cell(o, profile_text(p, p->frames.at[f->frame].module));
+		out_text(o, "</tr>\n");
 	}
 	if (page->functions.len == 0)
 		out_text(o, "<tr><td colspan=\"4\">This profile has no samples.</td></tr>\n");

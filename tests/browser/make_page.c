@@ -117,6 +117,32 @@ static void make_hostile(struct profile *p)
 	p->info.engine_reason = strdup("<i id=injected>reason</i>");
 }
 
+// A program as they are: wide boxes of libraries that do nothing themselves, many modules, long
+// names of C++.
+static void make_modules(struct profile *p)
+{
+#define CLONE "process|service\nnative|clone3|libc.so.6\nnative|start_thread|libc.so.6\n"
+#define RUN CLONE "native|run|service\n"
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+	static const struct stack_spec stacks[] = {
+		{ RUN "native|std::map<" STRING ", std::vector<" STRING ", std::allocator<" STRING
+		      " > >, std::less<" STRING " >, std::allocator<std::pair<" STRING
+		      " const, std::vector<" STRING " > > > >::operator[](" STRING "&&)|service",
+		  300 },
+		{ RUN "native|read|libc.so.6\nkernel|vfs_read|kernel\nkernel|ext4_read|ext4", 120 },
+		{ RUN "native|clock_gettime|[vdso]", 2 },
+		{ RUN "native|[anon]+0x10|[anon]", 1 },
+	};
+	add_stacks(p, stacks, ARRAY_SIZE(stacks));
+	char spec[256];
+	for (unsigned i = 0; i < 30; i++) {
+		snprintf(spec, sizeof(spec), RUN "native|work_%u|libplugin_%02u.so.1", i, i);
+		add_stacks(p, &(struct stack_spec){ spec, 20 - i / 2 }, 1);
+	}
+	p->info.unknown = 1;
+	p->info.unknown_frames = 3;
+}
+
 static void make_empty(struct profile *p)
 {
 	(void)p;
@@ -177,8 +203,9 @@ static const struct {
 	const char *name;
 	void (*make)(struct profile *p);
 } profiles[] = {
-	{ "known", make_known }, { "hostile", make_hostile }, { "empty", make_empty },
-	{ "200k", make_200k },   { "860k", make_860k },       { "extreme", make_extreme },
+	{ "known", make_known },     { "hostile", make_hostile }, { "empty", make_empty },
+	{ "200k", make_200k },       { "860k", make_860k },       { "extreme", make_extreme },
+	{ "modules", make_modules },
 };
 
 int main(int argc, char **argv)

@@ -464,6 +464,38 @@ await testPage('the table shows top functions in place of the graph', 'known', {
   assert.equal(await nameAt(page, main.x, main.y), 'main');
 });
 
+for (const width of [420, 1032, 1400])
+  await testPage(`the table breaks no module's name and clamps long ones, ${width} pixels wide`, 'modules',
+    {viewport: {width, height: 800}}, async page => {
+      await page.keyboard.press('t');
+      const rows = await page.locator('#top tbody tr').evaluateAll(rows => rows.map(row => {
+        const [,, name, module] = row.cells;
+        const lines = cell => {
+          const span = cell.firstElementChild;
+          const inside = document.createRange();
+          inside.selectNodeContents(span);
+          const height = parseFloat(getComputedStyle(span).lineHeight);
+          return [span.getBoundingClientRect().height / height, inside.getBoundingClientRect().height / height]
+            .map(Math.round);
+        };
+        return {name: lines(name), module: lines(module), title: name.title, text: name.textContent,
+          below: module.getBoundingClientRect().top >= name.getBoundingClientRect().bottom - 1,
+          right: row.getBoundingClientRect().right};
+      }));
+      assert.equal(rows.length, 25);
+      for (const row of rows) {
+        assert.deepEqual(row.module, [1, 1]);
+        assert.ok(row.name[0] <= 3 && row.right <= width, row.text);
+        assert.equal(row.title, row.text);
+        assert.equal(row.below, width === 420);
+      }
+      const long = page.locator('#top tbody td').filter({hasText: 'std::map'});
+      const before = (await long.boundingBox()).height;
+      await long.click();
+      assert.equal((await long.boundingBox()).height > before, rows[0].name[1] > 3);
+      assert.ok(rows[0].text.startsWith('std::map') && (width !== 420 || rows[0].name[1] > 3));
+    });
+
 for (const [width, height, deviceScaleFactor] of [[360, 640, 3], [1280, 800, 1], [1500, 900, 1.5], [3840, 2160, 1]])
   await testPage(`nothing is cut off at ${width} × ${height}, ${deviceScaleFactor} device pixels each`, 'known',
     {viewport: {width, height}, deviceScaleFactor}, async page => {
