@@ -63,6 +63,16 @@ static int finish(int status)
 	return status;
 }
 
+// Only `wick record` has options that people expect to work without a command.
+static struct error *option_first(const char *name)
+{
+	if (option_known(&command_record, name))
+		return error_hint(error_new(ERROR_USAGE, "options come after a command"),
+				  "wick record %s", name);
+	return error_hint(error_new(ERROR_USAGE, "unknown option %s", name),
+			  "`wick help` lists the commands");
+}
+
 // If a standard stream is closed, the next file that is opened takes its number, and what is
 // printed would go into that file. Opened the wrong way round, they still cannot be used.
 static void fill_standard_streams(void)
@@ -82,7 +92,7 @@ int cli_main(int argc, char **argv)
 	};
 	fill_standard_streams();
 	const char *name = argc > 1 ? argv[1] : "help";
-	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "-v") == 0) {
 		puts("wick " WICK_VERSION);
 		return finish(EXIT_DONE);
 	}
@@ -90,9 +100,6 @@ int cli_main(int argc, char **argv)
 		if (strcmp(name, spellings[i].word) == 0)
 			name = spellings[i].command;
 	const struct command *c;
-	struct error *err = command_by_name(name, &c);
-	if (err && name[0] == '-')
-		err = error_hint(error_recode(err, ERROR_USAGE),
-				 "options come after a command: wick record %s", name);
+	struct error *err = name[0] == '-' ? option_first(name) : command_by_name(name, &c);
 	return finish(err ? report_consume(err) : run(c, argv + MIN(argc, 2)));
 }

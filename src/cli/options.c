@@ -45,6 +45,15 @@ static const struct option_spec *by_name(const struct command *c, struct str nam
 	return NULL;
 }
 
+bool option_known(const struct command *c, const char *spelled)
+{
+	if (spelled[0] != '-' || spelled[1] == '\0')
+		return false;
+	if (spelled[1] != '-')
+		return by_letter(c, spelled[1]) != NULL;
+	return by_name(c, (struct str){ spelled + 2, strcspn(spelled + 2, "=") }) != NULL;
+}
+
 const char *likely_word(struct str typed, const char *const *words, size_t count)
 {
 	const char *beginning = NULL;

@@ -11,6 +11,9 @@ extern const struct option_spec option_help;
 // The option number i of a command, its own ones first and then --help; NULL after the last.
 const struct option_spec *command_option(const struct command *c, size_t i);
 
+// An option of the command, as "-p", "-p7", "--pid" or "--pid=7".
+bool option_known(const struct command *c, const char *spelled);
+
 // The only one of the words that begins like `typed`, else the one nearest in spelling; or NULL.
 const char *likely_word(struct str typed, const char *const *words, size_t count);
 

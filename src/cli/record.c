@@ -3,6 +3,7 @@
 #include "cli/record.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/command.h"
@@ -13,8 +14,6 @@
 #include "cli/summary.h"
 #include "cli/text.h"
 #include "sampler/probe.h"
-
-#define PIPED_COLUMNS 200 // of a summary that goes into a file or a pipe
 
 // Who insisted on an engine that is not permitted is told if the other one would be.
 static struct error *name_other_engine(struct error *err, const struct record_options *o)
@@ -59,13 +58,18 @@ static struct error *record(const struct record_options *o, const struct record_
 		},
 		ret);
 	progress_clear(&progress);
-	return err ? name_other_engine(error_wrap(err, "record %s", target->title), o) : NULL;
+	if (!err)
+		return NULL;
+	if (!strstr(err->message, target->title)) // named already
+		err = error_wrap(err, "record %s", target->title);
+	return name_other_engine(err, o);
 }
 
 static struct error *summarize(const struct record_options *o, const struct record_target *target,
 			       const struct output *out, const struct recording_result *result)
 {
-	FILE *stream = out->is_stdout ? stderr : stdout;
+	// Standard output belongs to the profile, or to a program of ours.
+	FILE *stream = out->is_stdout || target->program ? stderr : stdout;
 	struct terminal t = terminal_of(stream);
 	auto_fini(buf) text = { 0 };
 	if (o->quiet && out->is_stdout)
@@ -78,9 +82,10 @@ static struct error *summarize(const struct record_options *o, const struct reco
 		summary_text(&text, &(struct summary_opts){
 					    .result = result,
 					    .rows = o->top.given ? o->top.value : SUMMARY_ROWS,
-					    .columns = t.interactive ? t.columns : PIPED_COLUMNS,
+					    .columns = t.interactive ? t.columns : 0,
 					    .processes = target->pids.len != 0,
 					    .wanted_ns = o->duration_ns,
+					    .root = geteuid() == 0,
 				    });
 	if (err)
 		return err;
@@ -116,10 +121,23 @@ static struct error *record_and_write(const struct record_options *o,
 	return err ? err : summarize(o, target, &out, &result);
 }
 
-// All that can be wrong with the request, before anything is touched.
-static struct error *check_request(struct record_options *o, uint64_t *ret_period_ns)
+static struct error *check_output(const struct record_options *o, const struct operands *operands)
 {
-	struct error *err = o->event ? NULL : event_by_name(STR("cpu"), &o->event);
+	if (!operands->program || !o->output || strcmp(o->output, "-") != 0)
+		return NULL;
+	return error_hint(error_new(ERROR_USAGE,
+				    "-o - and a program after -- would both write to standard "
+				    "output"),
+			  "name a file: -o profile.folded");
+}
+
+// All that can be wrong with the request, before anything is touched.
+static struct error *check_request(struct record_options *o, const struct operands *operands,
+				   uint64_t *ret_period_ns)
+{
+	struct error *err = check_output(o, operands);
+	if (!err && !o->event)
+		err = event_by_name(STR("cpu"), &o->event);
 	if (!err)
 		err = record_period(o, o->event, probe_max_rate(), ret_period_ns);
 	if (!err)
@@ -139,7 +157,7 @@ static int run_record(const void *options, const struct operands *operands)
 	struct record_options o = *(const struct record_options *)options;
 	auto_fini(record_target) target = { 0 };
 	uint64_t period_ns;
-	struct error *err = check_request(&o, &period_ns);
+	struct error *err = check_request(&o, operands, &period_ns);
 	if (!err)
 		err = record_target_choose(&o, operands, &target);
 	if (!err)
@@ -178,7 +196,16 @@ const struct command command_record = {
 		"or when the duration is over, is ended with SIGTERM. When it is done, the hottest "
 		"functions are listed, and how good the recording is: samples taken, samples lost, "
 		"stacks that do not reach their root (truncated), and samples in code without a "
-		"name (unknown).",
+		"name (unknown). All of that goes to standard output, or to standard error if a "
+		"COMMAND or the profile (-o -) has that.\n\n"
+		"Today it counts time spent running on a processor: waiting, for a lock or for a "
+		"disk, does not show yet. A program in an interpreted language shows as the native "
+		"functions of its interpreter.\n\n"
+		"A line of folded stacks is the functions from the outermost to the innermost, "
+		"with ; between them, a space and the number of samples. Names end in _[k] in the "
+		"kernel, in _[i] where the function was inlined, in _[j] where the code was "
+		"generated at run time. A stack whose outer part could not be found begins with "
+		"[truncated]; so does one deeper than 2,048 frames.",
 	.options = record_option_table,
 	.examples = record_examples,
 	.options_size = sizeof(struct record_options),

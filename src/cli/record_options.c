@@ -148,7 +148,8 @@ const struct option_spec record_option_table[] = {
 	  .complete = COMPLETE_FILE,
 	  .default_text = "wick-TARGET-EVENT-TIME.html",
 	  .help = "Write to this file; its extension chooses the format. - is standard output, "
-		  "with folded stacks unless --format says otherwise." },
+		  "with folded stacks unless --format says otherwise; not with a COMMAND, which "
+		  "writes there too." },
 	{ .name = "format",
 	  .argument = "FORMAT",
 	  .group = OUTPUT,
@@ -161,7 +162,7 @@ const struct option_spec record_option_table[] = {
 	{ .name = "force",
 	  .group = OUTPUT,
 	  .offset = FIELD(force),
-	  .help = "Overwrite the file if it exists." },
+	  .help = "Overwrite the file if it exists; it keeps its permissions." },
 	{ .name = "top",
 	  .argument = "N",
 	  .group = OUTPUT,
@@ -173,6 +174,6 @@ const struct option_spec record_option_table[] = {
 	  .name = "quiet",
 	  .group = OUTPUT,
 	  .offset = FIELD(quiet),
-	  .help = "Print nothing but the name of the file." },
+	  .help = "Print nothing but the name of the file; with a COMMAND, on standard error." },
 	{ 0 },
 };

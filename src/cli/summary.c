@@ -1,68 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/summary.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
+#include "cli/function_table.h"
 #include "cli/text.h"
 
-#define NUMBERS_WIDTH 43 // of the columns left of the names
-#define LEAST_NAME 20
-
-// One number and its share, right-aligned.
-static void share(struct buf *out, uint64_t part, uint64_t whole)
-{
-	auto_fini(buf) count = { 0 };
-	auto_fini(buf) percent = { 0 };
-	text_count(&count, part);
-	text_percent(&percent, part, whole);
-	buf_printf(out, "%8s %10s ", buf_cstr(&percent), buf_cstr(&count));
-}
-
-static void function_row(struct buf *out, const struct profile *p, const struct function_total *f,
-			 size_t columns)
-{
-	const struct frame *frame = &p->frames.at[f->frame];
-	uint64_t whole = profile_total(p);
-	share(out, f->self, whole);
-	buf_char(out, ' ');
-	share(out, f->total, whole);
-	buf_text(out, "  ");
-	auto_fini(buf) name = { 0 };
-	buf_str(&name, profile_text(p, frame->name));
-	struct str module = profile_text(p, frame->module);
-	// A frame that has no name of its own is module+offset and says it already.
-	if (module.len != 0 && !str_starts(buf_view(&name), module))
-		buf_printf(&name, "  [%.*s]", STR_ARG(module));
-	size_t room = columns > NUMBERS_WIDTH + LEAST_NAME ? columns - NUMBERS_WIDTH : LEAST_NAME;
-	text_fit(out, buf_view(&name), room);
-	buf_char(out, '\n');
-}
-
-static struct error *functions(struct buf *out, const struct profile *p, size_t rows,
-			       size_t columns)
-{
-	function_totals totals = { 0 };
-	struct error *err = profile_functions(p, &totals);
-	if (err)
-		return err;
-	if (totals.len != 0 && rows != 0) {
-		buf_printf(out, "%8s %10s  %8s %10s   %s\n", "self", p->info.unit, "total",
-			   p->info.unit, "function");
-		for (size_t i = 0; i < MIN(rows, totals.len); i++)
-			function_row(out, p, &totals.at[i], columns);
-		if (totals.len > rows)
-			buf_printf(out, "%*s and %zu more\n", NUMBERS_WIDTH - 1, "",
-				   totals.len - rows);
-		buf_char(out, '\n');
-	}
-	vec_fini(&totals);
-	return NULL;
-}
+#define MANY_UNKNOWN 20  // percent of the samples, from which on the way out is told
+#define MANY_TRUNCATED 5 // percent
+#define HIGHER_RATE 4999 // samples a second, for what ends soon
 
 static void line(struct buf *out, const struct summary_opts *o, const char *text)
 {
-	text_wrap(out, &(struct wrap){ .width = o->columns }, text);
+	text_wrap(out, &(struct wrap){ .width = o->columns != 0 ? o->columns : UINT_MAX }, text);
 	buf_char(out, '\n');
 }
 
@@ -77,25 +30,117 @@ static void labelled(struct buf *out, const char *label, uint64_t part, uint64_t
 	buf_char(out, ')');
 }
 
-static void quality(struct buf *out, const struct summary_opts *o)
+// Each of the reasons, which have "; " between them, on a line of its own.
+static void engine_reasons(struct buf *out, const struct summary_opts *o, const char *reasons)
 {
-	const struct profile *p = o->result->profile;
-	const struct profile_info *i = &p->info;
-	buf_text(out, "samples ");
-	text_count(out, p->samples.len);
-	labelled(out, "lost", i->lost, /* whole= */ 0);
-	labelled(out, "truncated", i->truncated, p->samples.len);
-	labelled(out, "unknown", i->unknown, p->samples.len);
-	buf_printf(out, "  engine %s\n", i->engine);
-	if (i->engine_reason) {
+	for (const char *end; *reasons != '\0'; reasons = *end != '\0' ? end + 2 : end) {
+		end = strstr(reasons, "; ");
+		end = end ? end : reasons + strlen(reasons);
 		auto_fini(buf) reason = { 0 };
-		text_printable(&reason, str_from(i->engine_reason));
+		text_printable(&reason, (struct str){ reasons, (size_t)(end - reasons) });
 		line(out, o, buf_cstr(&reason));
 	}
 }
 
-static void command_end(struct buf *out, int status)
+static void quality(struct buf *out, const struct summary_opts *o)
 {
+	const struct profile *p = o->result->profile;
+	const struct profile_info *i = &p->info;
+	auto_fini(buf) text = { 0 };
+	buf_text(&text, "samples ");
+	text_count(&text, p->samples.len);
+	labelled(&text, "lost", i->lost, /* whole= */ 0);
+	labelled(&text, "truncated", i->truncated, p->samples.len);
+	labelled(&text, "unknown", i->unknown, p->samples.len);
+	buf_printf(&text, "  engine %s", i->engine);
+	if (o->columns != 0 && text.len > o->columns) {
+		line(out, o, buf_cstr(&text));
+	} else {
+		buf_str(out, buf_view(&text));
+		buf_char(out, '\n');
+	}
+	if (i->engine_reason)
+		engine_reasons(out, o, i->engine_reason);
+}
+
+static bool above(uint64_t part, uint64_t whole, unsigned percent)
+{
+	return part * 100 > whole * percent;
+}
+
+// The module that most of the samples without a name are in; "" if it is none.
+static struct str least_named_module(const struct profile *p, const function_totals *totals)
+{
+	struct str worst = STR("");
+	uint64_t most = 0;
+	autofree uint64_t *counts = calloc(p->strings.len, sizeof(*counts));
+	for (size_t i = 0; counts && i < totals->len; i++) {
+		const struct frame *f = &p->frames.at[totals->at[i].frame];
+		if (!frame_unnamed(p, f))
+			continue;
+		counts[f->module] += totals->at[i].self;
+		if (counts[f->module] > most) {
+			most = counts[f->module];
+			worst = profile_text(p, f->module);
+		}
+	}
+	return worst;
+}
+
+static void unknown_hint(struct buf *out, const struct summary_opts *o,
+			 const function_totals *totals)
+{
+	const struct profile *p = o->result->profile;
+	if (!above(p->info.unknown, p->samples.len, MANY_UNKNOWN))
+		return;
+	auto_fini(buf) text = { 0 };
+	struct str module = least_named_module(p, totals);
+	buf_text(&text, "much is unknown");
+	if (module.len != 0) {
+		buf_text(&text, ", most of it in ");
+		text_printable(&text, module);
+	}
+	if (str_starts(module, STR("["))) // memory, not a file
+		buf_text(&text, ": code that no file and no perf map names");
+	else
+		buf_text(&text, ": install its debug symbols (a package like NAME-dbgsym), or do "
+				"not strip it");
+	line(out, o, buf_cstr(&text));
+}
+
+static void truncated_hint(struct buf *out, const struct summary_opts *o)
+{
+	const struct profile *p = o->result->profile;
+	if (!above(p->info.truncated, p->samples.len, MANY_TRUNCATED))
+		return;
+	bool copied = strcmp(p->info.engine, "perf") == 0;
+	auto_fini(buf) text = { 0 };
+	buf_printf(&text,
+		   "many stacks are truncated: there may be code without unwind information%s, or "
+		   "more than 2,048 frames",
+		   copied ? ", more stack than the perf engine copies" : "");
+	line(out, o, buf_cstr(&text));
+}
+
+static void no_samples(struct buf *out, const struct summary_opts *o)
+{
+	const struct profile_info *i = &o->result->profile->info;
+	uint64_t rate = i->period != 0 ? NS_PER_SEC / i->period : 0;
+	auto_fini(buf) text = { 0 };
+	buf_text(&text, "no samples: the target used too little CPU time");
+	if (rate != 0)
+		buf_printf(&text, " for %llu samples a second", (unsigned long long)rate);
+	if (rate < HIGHER_RATE)
+		buf_printf(&text, " (a higher rate: -F %d)", HIGHER_RATE);
+	buf_text(&text, ", or it only waited");
+	if (!o->root)
+		buf_text(&text, ", or it changed its privileges, and then only root may sample it");
+	line(out, o, buf_cstr(&text));
+}
+
+static void command_end(struct buf *out, const struct recording_result *r)
+{
+	int status = r->command_status;
 	if (status == -1)
 		return;
 	if (WIFSIGNALED(status))
@@ -123,15 +168,18 @@ static void early_end(struct buf *out, const struct summary_opts *o)
 struct error *summary_text(struct buf *out, const struct summary_opts *o)
 {
 	const struct profile *p = o->result->profile;
-	struct error *err = functions(out, p, o->rows, o->columns);
+	function_totals totals = { 0 };
+	struct error *err = profile_functions(p, &totals);
 	if (err)
 		return err;
+	function_table(out, &(struct function_table){ p, &totals, o->rows, o->columns });
 	if (p->samples.len == 0 && p->info.lost == 0)
-		line(out, o,
-		     "no samples: the target used no CPU time meanwhile, and event cpu counts only "
-		     "time spent running");
+		no_samples(out, o);
 	quality(out, o);
-	command_end(out, o->result->command_status);
+	unknown_hint(out, o, &totals);
+	truncated_hint(out, o);
+	command_end(out, o->result);
 	early_end(out, o);
+	vec_fini(&totals);
 	return NULL;
 }

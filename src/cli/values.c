@@ -200,6 +200,10 @@ struct error *parse_text(const char *value, void *place)
 {
 	if (*value == '\0')
 		return error_new(ERROR_USAGE, "the value is empty");
-	*(const char **)place = value;
+	const char **text = place;
+	if (*text)
+		return error_hint(error_new(ERROR_USAGE, "it was given before, as %s", *text),
+				  "give it once");
+	*text = value;
 	return NULL;
 }

@@ -67,6 +67,17 @@ def sleeper(*wrapper):
         process.wait()
 
 
+@contextlib.contextmanager
+def busy(*command):
+    """A process that computes; its pid."""
+    process = subprocess.Popen(command or ["sh", "-c", "while :; do :; done"])
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
 # ---- wrong input -------------------------------------------------------------------------------
 
 @case("an unknown command names the nearest one")
@@ -74,7 +85,9 @@ def unknown_command():
     check_ends(wick("recrod"), 2, "unknown command recrod", "hint: did you mean `wick record`")
     check_ends(wick("doc"), 2, "did you mean `wick doctor`")
     check_ends(wick("zzzzzz"), 2, "unknown command zzzzzz", "wick help")
-    check_ends(wick("-p", 1), 2, "options come after a command")
+    check_ends(wick("-p", 1), 2, "options come after a command", "hint: wick record -p$")
+    check_ends(wick("--duration=5"), 2, "options come after a command")
+    check_ends(wick("-x"), 2, "unknown option -x", "`wick help` lists the commands")
     check_ends(wick("help", "recrod"), 2, "did you mean `wick record`")
 
 
@@ -86,6 +99,8 @@ def unknown_option():
     check_ends(wick("doctor", "--frobnicate"), 2, "unknown option --frobnicate")
     check_ends(wick("record", "--force=1", "-a"), 2, "--force takes no value")
     check_ends(wick("record", "-a", "-d"), 2, "-d needs a value: -d DURATION")
+    check_ends(wick("record", "-a", "-o", "a.html", "--output", "b.html"), 2,
+               "--output b.html: it was given before, as a.html")
 
 
 @case("a recording needs exactly one kind of target")
@@ -211,8 +226,9 @@ def help_everywhere():
 
 @case("the version")
 def version():
-    done = wick("--version")
-    check(re.fullmatch(r"wick \d+\.\d+\.\d+\n", done.stdout) and done.returncode == 0, told(done))
+    for spelled in ("--version", "-V", "-v"):
+        done = wick(spelled)
+        check(re.fullmatch(r"wick \d+\.\d+\.\d+\n", done.stdout) and done.returncode == 0, told(done))
 
 
 @case("man pages have nothing to complain about")
@@ -347,7 +363,7 @@ def odd_name():
         program = Path(shutil.copy("/bin/sleep", directory / "a b;\x1b[$(x)\n"))
         done = wick("record", "-q", "-d", "0.1", "--", program, "0.05", cwd=directory)
         check_ends(done, 0)
-        check(re.fullmatch(r"wick-[A-Za-z0-9._-]+-cpu-[\d-]+\.html\n", done.stdout), repr(done.stdout))
+        check(re.fullmatch(r"wick-[A-Za-z0-9._-]+-cpu-[\d-]+\.html\n", done.stderr), repr(done.stderr))
 
 
 @case("an idle target: no samples, said why, written, exit code 0")
@@ -356,7 +372,8 @@ def idle_target():
     with scratch_directory() as directory, sleeper() as pid:
         done = wick("record", "-p", pid, "-d", "0.2", "-o", directory / "a.folded")
         check_ends(done, 0)
-        check(re.search(r"no samples: .*no CPU time", done.stdout), told(done))
+        check(re.search(r"no samples: .*too little CPU time for 99 samples a second.*-F 4999", done.stdout), told(done))
+        check(("only root may" in done.stdout) == (os.getuid() != 0), told(done))
         check(re.search(r"^samples 0  lost 0 .* engine \w+$", done.stdout, re.M), told(done))
         check(f"profile: {directory}/a.folded" in done.stdout, told(done))
         check((directory / "a.folded").read_text() == "", "the file is not empty")
@@ -365,11 +382,12 @@ def idle_target():
 @case("-o - writes folded stacks there and the summary on standard error")
 def standard_output():
     need_recording()
-    done = wick("record", "-F", "999", "-o", "-", "--", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+    with busy() as pid:
+        done = wick("record", "-F", "999", "-o", "-", "-p", pid, "-d", "0.3")
+        page = wick("record", "-o", "-", "-q", "--format", "html", "-d", "0.1", "-p", pid)
     check_ends(done, 0, r"samples [\d,]+  lost", r"self +samples +total +samples +function")
     check(done.stdout and all(re.fullmatch(r".+ \d+", line) for line in done.stdout.splitlines()),
           "not folded stacks:", done.stdout[:500])
-    page = wick("record", "-o", "-", "-q", "--format", "html", "-d", "0.1", "--", "true")
     check(page.returncode == 0 and page.stdout.lstrip().lower().startswith("<!doctype html"), page.stdout[:200])
     check(not page.stderr, "it was not quiet:", page.stderr)
 
@@ -380,11 +398,32 @@ def closed_pipe():
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = wick("record", "-F", "999", "-q", "-o", "-", "--", "sh", "-c",
-                    "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done", stdout=writing)
+        with busy() as pid:
+            done = wick("record", "-F", "999", "-q", "-o", "-", "-p", pid, "-d", "0.3", stdout=writing)
     finally:
         os.close(writing)
     check_ends(done, 1, "[Bb]roken pipe")
+
+
+@case("the standard output of a program is its own")
+def program_output():
+    need_recording()
+    with scratch_directory() as directory:
+        done = wick("record", "-o", directory / "a.folded", "--", "seq", "1", "3")
+        check_ends(done, 0, r"\nsamples \d+  lost", r"profile: .*/a\.folded")
+        check(done.stdout == "1\n2\n3\n", "something else is in it:", told(done))
+        check_ends(wick("record", "-o", "-", "--", "touch", directory / "b"), 2, "both write to standard output",
+                   "hint: name a file: -o profile.folded")
+        check(not (directory / "b").exists(), "the program ran")
+
+
+@case("a program that is not there is named once")
+def missing_program():
+    need_recording()
+    with scratch_directory() as directory:
+        done = wick("record", "--", "./nope", cwd=directory)
+        check_ends(done, 1, r"^wick: cannot start \./nope: No such file or directory$")
+        check(not os.listdir(directory), f"left: {os.listdir(directory)}")
 
 
 @case("the end of the program is told, and how many functions are listed is up to the user")
@@ -397,8 +436,8 @@ def program_end():
             done = wick("record", "-F", "999", "--top", number, "-o", directory / f"{number}.folded", "--",
                         "sh", "-c", loop + script)
             check_ends(done, 0)
-            check(re.search(pattern, done.stdout), told(done))
-            rows = re.findall(r"^ +[\d.]+ % +[\d,]+ +[\d.]+ % +[\d,]+   \S", done.stdout, re.M)
+            check(re.search(pattern, done.stderr), told(done))
+            rows = re.findall(r"^ +[\d.]+ % +[\d,]+ +[\d.]+ % +[\d,]+  \S", done.stderr, re.M)
             check(len(rows) == number, f"{len(rows)} rows, {number} expected:", told(done))
 
 
@@ -544,8 +583,7 @@ def interrupted_program():
 
 @case("list shows what runs, busiest first, and hides the kernel's threads")
 def list_processes():
-    busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
-    try:
+    with busy() as busy_pid:
         with sleeper() as pid:
             done = wick("list")
             check_ends(done, 0)
@@ -553,14 +591,11 @@ def list_processes():
                     line.split()[0].isdigit()}
             check(pid in rows and rows[pid].endswith("sleep 1000"), done.stdout)
             order = list(rows)
-            check(order.index(busy.pid) < order.index(pid), "the busy one is below the idle one:", done.stdout)
-            check(float(rows[busy.pid].split()[2]) > 10, rows[busy.pid])
+            check(order.index(busy_pid) < order.index(pid), "the busy one is below the idle one:", done.stdout)
+            check(float(rows[busy_pid].split()[2]) > 10, rows[busy_pid])
             check(2 not in rows or Path("/proc/2/maps").read_text(), "a kernel thread is listed")
             named = wick("list", "--name", "^sleep 1000$")
             check(named.returncode == 0 and re.search(rf"^ *{pid} ", named.stdout, re.M), told(named))
-    finally:
-        busy.kill()
-        busy.wait()
 
 
 @case("list -k shows the kernel's threads")
