@@ -5,8 +5,13 @@
 
 import { hashText } from './profile.js';
 
-/** Hues of modules, far enough from each other and from those of kernel and JIT. */
-const MODULE_HUES = [10, 35, 60, 85, 112, 138, 205, 345];
+// Hues of modules, far enough from each other and from those of kernel and JIT.
+const PROGRAM_HUES = [25, 48, 70, 92];
+const LIBRARY_HUES = [335, 358, 115, 138, 202, 230];
+
+/** Libraries that are in nearly every profile, by the beginning of their names: all different. */
+const KNOWN_HUES = new Map([['libc', 138], ['ld', 335], ['libstdc++', 202], ['libpthread', 115],
+  ['libm', 358], ['libgcc_s', 230], ['libssl', 115], ['libcrypto', 358]]);
 
 /** Lightness, chroma and hue by kind; null takes the hue of the module. */
 const KIND_COLORS = {
@@ -48,22 +53,19 @@ export function oklch(lightness, chroma, hue) {
 }
 
 /**
- * The hue of each module follows from its name. Where two modules would have the same, the one with
- * less time takes the next that is free, as long as one is.
- * @param {string[]} modules the one with the most time first
+ * The hue of a module follows from its name and nothing else, so that it is the same in every page.
+ * Programs and libraries never share one.
+ * @param {string} module
  */
-function hueByModule(modules) {
-  /** @type {Map<string, number>} */
-  const hues = new Map();
-  const taken = new Set();
-  for (const module of modules) {
-    let place = hashText(module) % MODULE_HUES.length;
-    while (taken.size < MODULE_HUES.length && taken.has(place))
-      place = (place + 3) % MODULE_HUES.length; // far from the one that is taken
-    taken.add(place);
-    hues.set(module, MODULE_HUES[place]);
-  }
-  return hues;
+export function hueOf(module) {
+  const known = KNOWN_HUES.get(/^[^-.]*/.exec(module)?.[0] ?? '');
+  const library = /\.so(\.|$)/.test(module) || module.startsWith('[');
+  if (known !== undefined && library)
+    return known;
+  // Without its version, so that an update keeps the colour.
+  const name = module.replace(/(-\d[\d.]*)?\.so(\.[\d.]*)?$/, '');
+  const hues = library ? LIBRARY_HUES : PROGRAM_HUES;
+  return hues[hashText(name) % hues.length];
 }
 
 /** The colours of every frame, and of what the search does to them. */
@@ -72,8 +74,6 @@ export class Palette {
   constructor(profile, theme) {
     const {dimmed, matched} = THEMES[theme];
     this.theme = theme;
-    this.hues = hueByModule([...new Set([...profile.selfByModule().map(({module}) => module),
-      ...profile.modules])]);
     this.frames = profile.names.map((name, i) =>
       this.colorOf(profile.kinds[i], profile.modules[i], name));
     this.all = this.colorOf('process', '');
@@ -87,7 +87,7 @@ export class Palette {
   colorOf(kind, module, name) {
     const base = THEMES[this.theme];
     const color = KIND_COLORS[/** @type {Kind} */ (kind)] ?? KIND_COLORS.mark;
-    const hue = color.hue ?? this.hues.get(module) ?? MODULE_HUES[0];
+    const hue = color.hue ?? hueOf(module);
     // A little by name, so that neighbours can be told apart.
     const shade = name === undefined ? 0 : (hashText(name) % 7 - 3) * 0.012;
     return oklch(base.lightness + color.lighter + shade, base.chroma * color.chroma, hue);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 
-import { oklch } from '../../web/colors.js';
+import { Palette, hueOf, oklch } from '../../web/colors.js';
 import { Profile, ROOT, compileSearch } from '../../web/profile.js';
 import { LabelFitter, formatBytes, formatDuration, formatPercent, formatValue } from '../../web/text.js';
 import { done, test } from './support.mjs';
@@ -147,6 +147,27 @@ await test('colours are inside the range of the screen', () => {
   assert.equal(oklch(0, 0, 0), 'rgb(0 0 0)');
   assert.equal(oklch(0.6279, 0.2577, 29.23), 'rgb(255 0 0)');
   assert.match(oklch(0.9, 0.4, 150), /^rgb\(\d+ \d+ \d+\)$/);
+});
+
+await test('a module has one colour in every page, and the common ones differ', () => {
+  const palette = names => new Palette(profileOf(names.map(name => [name, 1])), 'light');
+  const [one, two] = [palette(['a', 'b']), palette(['c'])];
+  assert.equal(one.colorOf('native', 'libfoo.so.1'), two.colorOf('native', 'libfoo.so.1'));
+  assert.equal(hueOf('libfoo.so.1'), hueOf('libfoo.so.2.0'));
+  assert.equal(hueOf('libc.so.6'), hueOf('libc-2.31.so'));
+  const libraries = ['libc.so.6', 'ld-linux-x86-64.so.2', 'libstdc++.so.6', 'libpthread.so.0', 'libm.so.6',
+    'libgcc_s.so.1'];
+  for (const program of ['server', 'python3.11', 'node', 'libc', 'a.out', '']) {
+    const colors = [...libraries, program].map(module => one.colorOf('native', module));
+    colors.push(one.colorOf('kernel', 'kernel'), one.colorOf('jit', '[anon]'));
+    assert.equal(new Set(colors).size, colors.length, program);
+  }
+});
+
+await test('every hue is in use', () => {
+  const used = name => new Set(Array.from({length: 200}, (_, i) => hueOf(name(i)))).size;
+  assert.equal(used(i => `lib${i}.so`), 6);
+  assert.equal(used(i => `program${i}`), 4);
 });
 
 done();
