@@ -19,15 +19,36 @@ static void line(struct buf *out, const struct summary_opts *o, const char *text
 	buf_char(out, '\n');
 }
 
-static void labelled(struct buf *out, const char *label, uint64_t part, uint64_t whole)
+// Numbers with their labels, two spaces between them; a line ends between two of them.
+struct figures {
+	struct buf *out;
+	size_t columns; // SIZE_MAX: no end
+	size_t used;
+};
+
+static void add_figure(struct figures *f, struct str text)
 {
-	buf_printf(out, "  %s ", label);
-	text_count(out, part);
-	if (whole == 0)
-		return;
-	buf_text(out, " (");
-	text_percent(out, part, whole);
-	buf_char(out, ')');
+	size_t gap = f->used != 0 ? 2 : 0;
+	if (gap != 0 && f->used + gap + text.len > f->columns) {
+		buf_char(f->out, '\n');
+		f->used = gap = 0;
+	}
+	text_spaces(f->out, gap);
+	buf_str(f->out, text);
+	f->used += gap + text.len;
+}
+
+static void labelled(struct figures *f, const char *label, uint64_t part, uint64_t whole)
+{
+	auto_fini(buf) text = { 0 };
+	buf_printf(&text, "%s ", label);
+	text_count(&text, part);
+	if (whole != 0) {
+		buf_text(&text, " (");
+		text_percent(&text, part, whole);
+		buf_char(&text, ')');
+	}
+	add_figure(f, buf_view(&text));
 }
 
 // Each of the reasons, which have "; " between them, on a line of its own.
@@ -46,19 +67,15 @@ static void quality(struct buf *out, const struct summary_opts *o)
 {
 	const struct profile *p = o->result->profile;
 	const struct profile_info *i = &p->info;
-	auto_fini(buf) text = { 0 };
-	buf_text(&text, "samples ");
-	text_count(&text, p->samples.len);
-	labelled(&text, "lost", i->lost, /* whole= */ 0);
-	labelled(&text, "truncated", i->truncated, p->samples.len);
-	labelled(&text, "unknown", i->unknown, p->samples.len);
-	buf_printf(&text, "  engine %s", i->engine);
-	if (o->columns != 0 && text.len > o->columns) {
-		line(out, o, buf_cstr(&text));
-	} else {
-		buf_str(out, buf_view(&text));
-		buf_char(out, '\n');
-	}
+	struct figures f = { out, o->columns != 0 ? o->columns : SIZE_MAX, 0 };
+	labelled(&f, "samples", p->samples.len, /* whole= */ 0);
+	labelled(&f, "lost", i->lost, /* whole= */ 0);
+	labelled(&f, "truncated", i->truncated, p->samples.len);
+	labelled(&f, "unknown", i->unknown, p->samples.len);
+	auto_fini(buf) engine = { 0 };
+	buf_printf(&engine, "engine %s", i->engine);
+	add_figure(&f, buf_view(&engine));
+	buf_char(out, '\n');
 	if (i->engine_reason)
 		engine_reasons(out, o, i->engine_reason);
 }

@@ -50,7 +50,7 @@ TEST(a_summary_lists_functions_and_says_how_good_it_is)
 	CHECK_OK(summary_text(&text, &(struct summary_opts){ &result, 10, 80, true, 0, false }));
 	CHECK(says(&text, "  75.0 %        750    75.0 %        750  evil\\x1b[2J\\x0d\\x0aname"));
 	CHECK(says(&text, "  25.0 %        250   100.0 %      1,000  main  [prog]\n"));
-	CHECK(says(&text, "samples 1,000  lost 12,345  truncated 5 (0.5 %)  unknown 100 (10.0 %)  "
+	CHECK(says(&text, "samples 1,000  lost 12,345  truncated 5 (0.5 %)  unknown 100 (10.0 %)\n"
 			  "engine perf\n"));
 	CHECK(!says(&text, "exited") && !says(&text, "no samples"));
 	CHECK(!says(&text, "\x1b") && !says(&text, "\r"));
