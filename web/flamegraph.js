@@ -3,30 +3,13 @@
 // reaches the document only as textContent, and the canvas only as fillText.
 
 import { Palette } from './colors.js';
+import { byId, element } from './document.js';
 import { Graph } from './graph.js';
+import { Legend, legendEntries } from './legend.js';
 import { Profile, ROOT, compileSearch } from './profile.js';
 import { formatCount, formatDuration, formatPercent, formatValue } from './text.js';
 
-const LEGEND_MODULES = 8;
 const NOTABLE_UNKNOWN = 0.05; // of the samples
-const KIND_LEGEND = {inlined: 'inlined (paler)', kernel: 'kernel', jit: 'JIT', process: 'process, thread',
-  mark: 'not code'};
-
-/** @param {string} id */
-function byId(id) {
-  return /** @type {HTMLElement} */ (document.getElementById(id));
-}
-
-/**
- * An element with text and children.
- * @param {string} tag @param {string} text @param {...HTMLElement} children
- */
-function element(tag, text, ...children) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  made.append(...children);
-  return made;
-}
 
 /** @returns {import('./colors.js').Theme} */
 function currentTheme() {
@@ -73,6 +56,7 @@ class Page {
     this.canvas = /** @type {HTMLCanvasElement} */ (byId('graph'));
     this.search = /** @type {HTMLInputElement} */ (byId('search'));
     this.graph = new Graph(this.canvas, byId('scroller'), byId('spacer'), profile);
+    this.legend = new Legend(byId('legend'));
     this.showFacts();
     this.applyTheme();
     this.readAddress();
@@ -105,23 +89,7 @@ class Page {
 
   /** @param {Palette} palette */
   showLegend(palette) {
-    const legend = byId('legend');
-    const total = this.profile.total[ROOT];
-    const kinds = new Set(this.profile.kinds);
-    const item = (/** @type {string} */ text, /** @type {string} */ color) => {
-      const swatch = element('span', '');
-      swatch.style.backgroundColor = color;
-      const made = element('li', '', swatch, element('span', text));
-      made.title = text;
-      return made;
-    };
-    const modules = this.profile.selfByModule().slice(0, LEGEND_MODULES).map(({module, self}) =>
-      item(`${module || 'no module'} ${formatPercent(self, total)}`, palette.colorOf('native', module)));
-    const others = Object.entries(KIND_LEGEND).filter(([kind]) =>
-      kinds.has(kind) || kind === 'process' && kinds.has('thread'));
-    const [firstModule] = this.profile.selfByModule();
-    legend.replaceChildren(...modules, ...others.map(([kind, text]) =>
-      item(text, palette.colorOf(kind, firstModule?.module ?? ''))));
+    this.legend.show(legendEntries(this.profile, palette));
   }
 
   toggleTheme() {

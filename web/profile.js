@@ -15,6 +15,11 @@
  *   up: number[], frame: number[], self: number[]}} ProfileData
  */
 
+/**
+ * A part of the profile with one colour.
+ * @typedef {{kind: string, module: string, self: number, total: number}} Part
+ */
+
 const FRAME_FIELDS = 5;
 
 /** The node that stands for everything; its frame is -1. */
@@ -152,19 +157,32 @@ export class Profile {
     return sum;
   }
 
-  /** Self values added up by module, largest first. @returns {{module: string, self: number}[]} */
-  selfByModule() {
-    const byFrame = new Float64Array(this.names.length);
-    for (let i = 1; i < this.count; i++)
-      byFrame[this.frame[i]] += this.self[i];
-    /** @type {Map<string, number>} */
-    const sums = new Map();
-    byFrame.forEach((self, frame) => {
-      if (self && ['native', 'inlined'].includes(this.kinds[frame]))
-        sums.set(this.modules[frame], (sums.get(this.modules[frame]) ?? 0) + self);
+  /**
+   * What has a colour of its own, with its self value and the samples it has a box in, counted once
+   * each: native code by its module, and each other kind of code as a whole.
+   * @returns {Part[]} those in the most samples first
+   */
+  parts() {
+    /** @type {Map<string, Part & {end: number}>} */
+    const parts = new Map();
+    const byFrame = this.kinds.map((ofFrame, frame) => {
+      const kind = ofFrame === 'inlined' ? 'native' : ofFrame;
+      const module = kind === 'native' ? this.modules[frame] : '';
+      const key = `${kind} ${module}`;
+      const part = parts.get(key) ?? {kind, module, self: 0, total: 0, end: 0};
+      parts.set(key, part);
+      return part;
     });
-    return [...sums].map(([module, self]) => ({module, self}))
-      .sort((a, b) => b.self - a.self || (a.module < b.module ? -1 : 1));
+    for (let i = 1; i < this.count; i++) {
+      const part = byFrame[this.frame[i]];
+      part.self += this.self[i];
+      if (i >= part.end) { // else it is below another box of the same
+        part.total += this.total[i];
+        part.end = this.end[i];
+      }
+    }
+    return [...parts.values()].filter(({total}) => total)
+      .sort((a, b) => b.total - a.total || b.self - a.self || (a.module < b.module ? -1 : 1));
   }
 
   /**

@@ -315,12 +315,43 @@ await testPage('arrows move from box to box, Enter zooms', 'known', {}, async pa
 
 await testPage('the legend names modules by their time, and kinds', 'known', {}, async page => {
   assert.deepEqual(await page.locator('#legend li').allTextContents(), ['server 40.00%', 'libstdc++.so.6 20.00%',
-    'libc.so.6 15.00%', 'libssl.so.3 7.00%', 'worker 3.00%', 'inlined (paler)', 'kernel', 'JIT', 'process, thread',
-    'not code']);
+    'libc.so.6 15.00%', 'kernel 10.00%', 'libssl.so.3 7.00%', 'JIT 5.00%', 'worker 3.00%', 'not code',
+    'inlined (paler)', 'process, thread']);
   const color = i => page.locator('#legend span:first-child').nth(i).evaluate(swatch =>
     getComputedStyle(swatch).backgroundColor);
   const colors = await Promise.all(Array.from({length: 10}, (_, i) => color(i)));
   assert.equal(new Set(colors).size, 10);
+});
+
+for (const width of [420, 1032, 1400])
+  await testPage(`the legend has what is to be seen, on two lines, ${width} pixels wide`, 'modules',
+    {viewport: {width, height: 800}}, async page => {
+      const items = page.locator('#legend li');
+      const texts = await items.allTextContents();
+      // libc's own time is nothing, but its boxes are as wide as the picture.
+      for (const text of ['service 36.90%', 'kernel 14.76%', 'libc.so.6 0%'])
+        assert.ok(texts.includes(text), `${text} in ${texts}`);
+      assert.ok(!texts.some(text => text.includes('[[')));
+      const more = page.locator('#legend button');
+      assert.equal(await more.textContent(), `+${36 - (texts.length - 1)} more`);
+      const places = await items.evaluateAll(items => items.map(item => {
+        const {top, right} = item.getBoundingClientRect();
+        return [top, Math.ceil(right)];
+      }));
+      assert.ok(new Set(places.map(([top]) => top)).size <= 2);
+      assert.ok(places.every(([, right]) => right <= width));
+      await more.click();
+      const all = await items.allTextContents();
+      assert.equal(all.length, 37);
+      assert.ok(all.includes('[vdso] 0.25%') && all.includes('[anon] 0.12%'));
+      await more.click();
+      assert.deepEqual(await items.allTextContents(), texts);
+    });
+
+await testPage('no badge of the header is cut', 'known', {viewport: {width: 420, height: 800}}, async page => {
+  const badges = await page.locator('#facts li').evaluateAll(items => items.map(item =>
+    item.getBoundingClientRect().right <= innerWidth));
+  assert.deepEqual(badges, Array(7).fill(true));
 });
 
 await testPage('the icicle has its root on top', 'known', {}, async page => {
