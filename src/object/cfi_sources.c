@@ -29,6 +29,16 @@ struct error *object_cfi_sources(struct object *obj, struct cfi_sources **ret)
 	return NULL;
 }
 
+// From an address to the end of its segment in the file.
+static bool rest_of_segment(struct object *obj, uint64_t vaddr, struct str *ret)
+{
+	struct elf_segment *s = elf_segment_by_vaddr(&obj->elf, vaddr);
+	if (!s || !elf_fetch(&obj->elf, s->header.p_offset, s->header.p_filesz, &s->bytes))
+		return false;
+	*ret = str_skip(s->bytes.view, vaddr - s->header.p_vaddr);
+	return true;
+}
+
 // Without section headers .eh_frame is found through its lookup table, which says where it starts
 // but not how long it is.
 static bool find_eh_frame_by_header(struct object *obj, struct cfi_section *s)
@@ -42,7 +52,7 @@ static bool find_eh_frame_by_header(struct object *obj, struct cfi_section *s)
 	cursor_skip(&c, 2); // the encodings of the table that follows
 	s->ends_at_zero = true;
 	return version == 1 && cfi_read_pointer(&header, &c, encoding, sizeof(void *), &s->vaddr) &&
-	       object_bytes(obj, s->vaddr, &s->bytes);
+	       rest_of_segment(obj, s->vaddr, &s->bytes);
 }
 
 static bool find_eh_frame(struct object *obj, struct cfi_section *s)

@@ -90,11 +90,7 @@ bool object_section(struct object *obj, const char *name, struct str *ret, uint6
 	return true;
 }
 
-bool object_bytes(struct object *obj, uint64_t vaddr, struct str *ret)
+bool object_read(const struct object *obj, uint64_t offset, void *to, size_t size)
 {
-	struct elf_segment *s = elf_segment_by_vaddr(&obj->elf, vaddr);
-	if (!s || !elf_fetch(&obj->elf, s->header.p_offset, s->header.p_filesz, &s->bytes))
-		return false;
-	*ret = str_skip(s->bytes.view, vaddr - s->header.p_vaddr);
-	return true;
+	return elf_read(&obj->elf, offset, size, to);
 }

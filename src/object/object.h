@@ -39,9 +39,9 @@ bool object_offset(const struct object *obj, uint64_t vaddr, uint64_t *ret);
 // no bytes in the file (SHT_NOBITS). Without section headers .eh_frame_hdr is found through
 // PT_GNU_EH_FRAME. *ret_vaddr is its sh_addr.
 bool object_section(struct object *obj, const char *name, struct str *ret, uint64_t *ret_vaddr);
-// Bytes by virtual address, out of the PT_LOAD segment that holds it: from vaddr to the segment's
-// end in the file. False outside of all of them. Reads the whole segment into memory.
-bool object_bytes(struct object *obj, uint64_t vaddr, struct str *ret);
+// Copies the bytes at a file offset. False if the file does not have them all. Nothing is kept:
+// code may be hundreds of megabytes long.
+bool object_read(const struct object *obj, uint64_t offset, void *to, size_t size);
 // The separate file with this object's .debug_* sections (build id, debuglink), or NULL. Owned by
 // obj.
 struct object *object_debug_file(struct object *obj);

@@ -10,14 +10,9 @@
 // The bytes before a return address; how many there are.
 static size_t code_before(const struct code_place *place, unsigned char *ret)
 {
-	uint64_t vaddr;
-	struct str bytes;
-	if (!place->object || place->offset < LONGEST_CALL ||
-	    !object_vaddr(place->object, place->offset - LONGEST_CALL, &vaddr) ||
-	    !object_bytes(place->object, vaddr, &bytes) || bytes.len < LONGEST_CALL)
-		return 0;
-	memcpy(ret, bytes.ptr, LONGEST_CALL);
-	return LONGEST_CALL;
+	bool read = place->object && place->offset >= LONGEST_CALL &&
+		    object_read(place->object, place->offset - LONGEST_CALL, ret, LONGEST_CALL);
+	return read ? LONGEST_CALL : 0;
 }
 
 // call *%reg, call *disp(%reg) ...: FF /2, two to seven bytes long (and with a REX prefix before).

@@ -138,13 +138,8 @@ static int host_code(struct walk_host *h, const struct walk_place *place, wu64 a
 	struct unwinder *u = h->unwinder;
 	struct object *obj =
 		place->file == FILE_ANONYMOUS ? NULL : u->hooks.object(u->hooks.ctx, place->file);
-	uint64_t vaddr;
-	struct str bytes;
-	if (obj && object_vaddr(obj, place->offset, &vaddr) && object_bytes(obj, vaddr, &bytes) &&
-	    bytes.len >= sizeof(*ret)) {
-		memcpy(ret, bytes.ptr, sizeof(*ret));
+	if (obj && object_read(obj, place->offset, ret, sizeof(*ret)))
 		return 0;
-	}
 	return process_memory_read(h->in->process->pid, address, ret, sizeof(*ret)) ? 0
 										    : WALK_BAD_READ;
 }

@@ -15,12 +15,12 @@ static void ask_of_place(struct object *obj, uint64_t offset)
 {
 	struct source_frame frames[4];
 	struct symbol symbol;
-	struct str bytes;
+	char code[8];
 	uint64_t vaddr, back;
 	if (!object_vaddr(obj, offset, &vaddr))
 		return;
 	object_offset(obj, vaddr, &back);
-	object_bytes(obj, vaddr, &bytes);
+	object_read(obj, offset, code, sizeof(code));
 	if (object_symbol(obj, offset, &symbol))
 		free(demangle(symbol.name));
 	object_source_frames(obj, offset, offset % 32 == 0, frames, ARRAY_SIZE(frames));

@@ -34,24 +34,27 @@ TEST(object_converts_offsets_of_its_own_code)
 	CHECK(object_vaddr(self, offset, &vaddr));
 	CHECK(vaddr == header.e_entry);
 
-	struct str bytes;
-	CHECK(object_bytes(self, vaddr, &bytes));
-	CHECK(bytes.len > 16 && memcmp(bytes.ptr, content.at + offset, 16) == 0);
+	char code[16];
+	CHECK(object_read(self, offset, code, sizeof(code)));
+	CHECK(memcmp(code, content.at + offset, sizeof(code)) == 0);
+	CHECK(object_read(self, content.len - 16, code, sizeof(code)));
+	CHECK(!object_read(self, content.len - 15, code, sizeof(code)));
+	CHECK(!object_read(self, UINT64_MAX - 8, code, sizeof(code)));
 	CHECK(!object_vaddr(self, content.len + 4096, &vaddr));
 	CHECK(!object_offset(self, UINT64_MAX - 1, &offset));
-	CHECK(!object_bytes(self, UINT64_MAX - 1, &bytes));
 }
 
 TEST(object_section_gives_bytes_and_address)
 {
 	auto_(object) self = NULL;
 	CHECK_OK(open_self(&self));
-	struct str text, direct;
-	uint64_t vaddr;
+	struct str text;
+	uint64_t vaddr, offset;
 	CHECK(object_section(self, ".text", &text, &vaddr));
-	CHECK(object_bytes(self, vaddr, &direct));
-	CHECK(text.len != 0 && text.len <= direct.len);
-	CHECK(memcmp(text.ptr, direct.ptr, text.len) == 0);
+	CHECK(object_offset(self, vaddr, &offset));
+	autofree char *direct = malloc(text.len);
+	CHECK(text.len != 0 && direct && object_read(self, offset, direct, text.len));
+	CHECK(memcmp(text.ptr, direct, text.len) == 0);
 	CHECK(!object_section(self, ".bss", &text, &vaddr));
 	CHECK(!object_section(self, ".no_such_section", &text, &vaddr));
 }
