@@ -36,12 +36,17 @@ struct error *file_read(const char *path, struct buf *ret)
 }
 
 struct outfile {
-	char *path;
-	char *temporary; // NULL if the file itself is written: standard output, a device
+	char *path;      // of the file itself, behind all symbolic links
+	char *temporary; // its name until it is complete; NULL if it has none
 	FILE *stream;    // onto fd, through write_out()
 	int fd;
 	int errnum; // of the first write that failed
 	bool overwrite;
+	bool nameless; // it has no name at all until it is complete (O_TMPFILE)
+	bool replaces; // a file with these permissions:
+	uid_t uid;
+	gid_t gid;
+	mode_t mode;
 };
 
 // stdio forgets why a write failed in the middle; the reason is kept here for the message.
@@ -61,7 +66,36 @@ static ssize_t write_out(void *cookie, const char *bytes, size_t size)
 	return (ssize_t)size;
 }
 
-static struct error *open_temporary(struct outfile *out)
+// How the file of a descriptor is called where it has no name of its own.
+struct fd_path {
+	char text[32];
+};
+
+static struct fd_path fd_path(int fd)
+{
+	struct fd_path path;
+	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+// A file that vanishes with us, however we end. Not every file system has that.
+static bool open_nameless(struct outfile *out)
+{
+	size_t len = strlen(out->path) - str_basename(str_from(out->path)).len;
+	autofree char *directory = len != 0 ? strndup(out->path, len) : strdup(".");
+	if (!directory)
+		return false;
+	mode_t mode = out->replaces ? 0600 : 0666;
+	autoclose int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	// Without /proc it could not be given a name later.
+	if (fd < 0 || access(fd_path(fd).text, F_OK) != 0)
+		return false;
+	out->fd = take_fd(fd);
+	out->nameless = true;
+	return true;
+}
+
+static struct error *open_named(struct outfile *out)
 {
 	if (asprintf(&out->temporary, "%s.XXXXXX", out->path) < 0) {
 		out->temporary = NULL;
@@ -73,9 +107,31 @@ static struct error *open_temporary(struct outfile *out)
 		free(take(out->temporary));
 		return err;
 	}
+	if (out->replaces) // nobody else's until it gets the other one's permissions
+		return NULL;
 	mode_t mask = umask(0);
 	umask(mask);
 	return fchmod(out->fd, 0666 & ~mask) == 0 ? NULL : error_sys(errno, "write %s", out->path);
+}
+
+static struct error *open_temporary(struct outfile *out)
+{
+	return open_nameless(out) ? NULL : open_named(out);
+}
+
+// The file that st is about will be replaced: not a symbolic link to it, and with its permissions.
+static struct error *open_replacement(struct outfile *out, const struct stat *st)
+{
+	char *resolved = realpath(out->path, NULL);
+	if (!resolved)
+		return error_sys(errno, "write %s", out->path);
+	free(out->path);
+	out->path = resolved;
+	out->replaces = true;
+	out->uid = st->st_uid;
+	out->gid = st->st_gid;
+	out->mode = st->st_mode & 0777;
+	return open_temporary(out);
 }
 
 static struct error *open_fd(struct outfile *out)
@@ -94,7 +150,7 @@ static struct error *open_fd(struct outfile *out)
 		return error_hint(error_new(ERROR_EXISTS, "%s exists already", out->path),
 				  "--force overwrites it");
 	if (S_ISREG(st.st_mode))
-		return open_temporary(out);
+		return open_replacement(out, &st);
 	// A device or a pipe cannot be replaced by renaming: write straight into it.
 	out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
 	return out->fd >= 0 ? NULL : error_sys(errno, "write %s", out->path);
@@ -131,29 +187,84 @@ const char *outfile_temporary(const struct outfile *out)
 	return out->temporary;
 }
 
+// Some file systems tell only when a file is closed that a write failed.
+static bool close_tells_no_error(const struct outfile *out)
+{
+	int other = dup(out->fd);
+	return other >= 0 && close(other) == 0;
+}
+
+static int link_nameless(const struct outfile *out, const char *path)
+{
+	return linkat(AT_FDCWD, fd_path(out->fd).text, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+// Gives a nameless file a name beside its final one.
+static bool name_temporary(struct outfile *out)
+{
+	for (unsigned attempt = 0; attempt < 100; attempt++) {
+		autofree char *name = NULL;
+		if (asprintf(&name, "%s.%d-%u", out->path, getpid(), attempt) < 0) {
+			name = NULL;
+			errno = ENOMEM;
+			return false;
+		}
+		if (link_nameless(out, name) == 0) {
+			out->temporary = take(name);
+			return true;
+		}
+		if (errno != EEXIST)
+			return false;
+	}
+	return false;
+}
+
+// As far as we may: who writes into another one's file cannot give it away.
+static void take_over_permissions(const struct outfile *out)
+{
+	if (!out->replaces)
+		return;
+	bool same_group = fchown(out->fd, out->uid, out->gid) == 0 ||
+			  fchown(out->fd, (uid_t)-1, out->gid) == 0;
+	// The rights of its group are not for ours.
+	fchmod(out->fd, same_group ? out->mode : out->mode & ~070u);
+}
+
+// Replaces whatever has the final name.
+static bool rename_over(struct outfile *out)
+{
+	if (out->nameless && !name_temporary(out))
+		return false;
+	take_over_permissions(out);
+	if (rename(out->temporary, out->path) != 0)
+		return false;
+	free(take(out->temporary));
+	return true;
+}
+
+// Takes the final name only if it is free.
+static bool link_anew(struct outfile *out)
+{
+	if (out->nameless)
+		return link_nameless(out, out->path) == 0;
+	if (link(out->temporary, out->path) == 0)
+		return true;
+	// Some file systems have no hard links.
+	if (errno == EEXIST || rename(out->temporary, out->path) != 0)
+		return false;
+	free(take(out->temporary));
+	return true;
+}
+
 struct error *outfile_commit_consume(struct outfile *consumed)
 {
 	auto_(outfile) out = consumed;
 	if (fflush(out->stream) != 0 || ferror(out->stream))
 		return error_sys(out->errnum ? out->errnum : EIO, "write %s", out->path);
-	if (!out->temporary)
+	if (!out->temporary && !out->nameless) // written into directly
 		return NULL;
-	// Some file systems tell only now that a write failed.
-	if (close(take_fd(out->fd)) != 0)
+	if (!close_tells_no_error(out) || !(out->overwrite ? rename_over(out) : link_anew(out)))
 		return error_sys(errno, "write %s", out->path);
-	// link() refuses to replace a file that appeared meanwhile; rename() would not.
-	if (out->overwrite) {
-		if (rename(out->temporary, out->path) != 0)
-			return error_sys(errno, "write %s", out->path);
-		free(take(out->temporary));
-		return NULL;
-	}
-	if (link(out->temporary, out->path) != 0) {
-		// Some file systems have no hard links.
-		if (errno == EEXIST || rename(out->temporary, out->path) != 0)
-			return error_sys(errno, "write %s", out->path);
-		free(take(out->temporary));
-	}
 	return NULL;
 }
 

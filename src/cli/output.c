@@ -125,9 +125,14 @@ static struct error *write_once(struct output *out, const struct profile *p)
 	if (err)
 		return error_wrap(err, "write %s",
 				  out->is_stdout ? "to standard output" : out->path);
-	// From here on a name is given or the temporary file removed in one step.
+	// What can take long comes first; its error is remembered by the stream.
+	fflush(outfile_stream(out->file));
+	// Giving it its name takes several steps, between which no Ctrl-C may end us.
+	struct signals_held held = signals_hold();
 	signals_guard_temporary(NULL);
-	return outfile_commit_consume(take(out->file));
+	err = outfile_commit_consume(take(out->file));
+	signals_release(&held);
+	return err;
 }
 
 struct error *output_write(struct output *out, const struct profile *p)

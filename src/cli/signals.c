@@ -50,6 +50,23 @@ void signals_catch(void)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
+struct signals_held signals_hold(void)
+{
+	struct signals_held held;
+	sigset_t stops;
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigaddset(&stops, SIGHUP);
+	sigprocmask(SIG_BLOCK, &stops, &held.before);
+	return held;
+}
+
+void signals_release(const struct signals_held *held)
+{
+	sigprocmask(SIG_SETMASK, &held->before, NULL);
+}
+
 void signals_guard_temporary(const char *path)
 {
 	temporary = path;

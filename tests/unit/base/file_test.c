@@ -106,6 +106,56 @@ TEST(outfile_gets_the_permissions_any_new_file_would_get)
 	CHECK(stat(s.path, &st) == 0 && (st.st_mode & 0777) == 0640);
 }
 
+TEST(outfile_keeps_the_permissions_of_what_it_replaces)
+{
+	__attribute__((cleanup(scratch_fini))) struct scratch s = { 0 };
+	CHECK(scratch_init(&s));
+	CHECK_OK(write_file(s.path, false, "one"));
+	bool given = geteuid() == 0 && chown(s.path, 65534, 65533) == 0;
+	CHECK(chmod(s.path, 0604) == 0);
+	CHECK_OK(write_file(s.path, true, "two"));
+	struct stat st;
+	CHECK(stat(s.path, &st) == 0 && (st.st_mode & 0777) == 0604 && st.st_size == 3);
+	CHECK(!given || (st.st_uid == 65534 && st.st_gid == 65533));
+	CHECK(unlink(s.path) == 0 && rmdir(s.dir) == 0);
+}
+
+TEST(outfile_replaces_what_a_link_leads_to_and_not_the_link)
+{
+	__attribute__((cleanup(scratch_fini))) struct scratch s = { 0 };
+	char link_path[80];
+	CHECK(scratch_init(&s));
+	CHECK_OK(write_file(s.path, false, "one"));
+	snprintf(link_path, sizeof(link_path), "%s/link", s.dir);
+	CHECK(symlink("out", link_path) == 0);
+	struct error *err = write_file(link_path, true, "two");
+	struct stat st;
+	bool stays = lstat(link_path, &st) == 0 && S_ISLNK(st.st_mode);
+	unlink(link_path);
+	CHECK_OK(err);
+	CHECK(stays);
+	auto_fini(buf) content = { 0 };
+	CHECK_OK(file_read(s.path, &content));
+	CHECK(str_eq(buf_view(&content), STR("two")));
+}
+
+TEST(outfile_leaves_nothing_when_it_is_given_up)
+{
+	for (int overwrite = 0; overwrite < 2; overwrite++) {
+		__attribute__((cleanup(scratch_fini))) struct scratch s = { 0 };
+		CHECK(scratch_init(&s));
+		struct outfile *out = NULL;
+		CHECK_OK(outfile_open(
+			&(struct outfile_opts){ .path = s.path, .overwrite = overwrite }, &out));
+		// What has a name is told to who has to remove it; what has none is not there.
+		const char *temporary = outfile_temporary(out);
+		bool told = temporary ? access(temporary, F_OK) == 0 : rmdir(s.dir) == 0;
+		outfile_free(out);
+		CHECK(told);
+		CHECK(!temporary || rmdir(s.dir) == 0);
+	}
+}
+
 TEST(outfile_names_a_full_disk_however_much_was_written)
 {
 	struct outfile *out = NULL;
