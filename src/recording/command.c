@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #define WAIT_STEP_MS 10
-#define TERM_PATIENCE_MS 2000
 
 static _Noreturn void become(char *const *argv, int go_fd, int result_fd)
 {
@@ -18,7 +17,7 @@ static _Noreturn void become(char *const *argv, int go_fd, int result_fd)
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(127); // the profiler gave up
-	// What the caller ignores or blocks is its own affair.
+	// The profiler ignores it; the program shall not.
 	signal(SIGPIPE, SIG_DFL);
 	execvp(argv[0], argv);
 	int why = errno;
@@ -71,27 +70,22 @@ bool command_ended(struct command *c)
 	return c->ended;
 }
 
-static bool ends_within(struct command *c, int ms)
+bool command_ends_within(struct command *c, int ms)
 {
 	for (; ms > 0 && !command_ended(c); ms -= WAIT_STEP_MS)
 		usleep(WAIT_STEP_MS * 1000);
 	return command_ended(c);
 }
 
-void command_end(struct command *c, int patience_ms)
-{
-	if (c->pid == 0 || ends_within(c, patience_ms))
-		return;
-	kill(c->pid, SIGTERM);
-	(void)ends_within(c, TERM_PATIENCE_MS); // who ignores it goes on alone
-}
-
 void command_fini(struct command *c)
 {
 	if (c->pid == 0)
 		return;
-	if (c->go_fd >= 0) {
-		kill(c->pid, SIGKILL);
+	// Held before its start it has done nothing yet, and nobody else would end it.
+	bool held = c->go_fd >= 0;
+	if (!command_ended(c))
+		kill(c->pid, held ? SIGKILL : SIGTERM);
+	if (held) {
 		close(c->go_fd);
 		waitpid(c->pid, &c->status, 0);
 	}

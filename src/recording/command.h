@@ -21,8 +21,7 @@ struct error *command_prepare(char *const *argv, struct command *ret) must_check
 // ERROR_NOT_FOUND, ERROR_DENIED ...: it cannot be started.
 struct error *command_go(struct command *c, const char *name) must_check;
 bool command_ended(struct command *c);
-// The recording ended first. Gives the program `patience_ms` to end by itself (Ctrl-C reaches it
-// too), then asks it to with SIGTERM and waits a little for that.
-void command_end(struct command *c, int patience_ms);
-// Ends it if it never became the program; otherwise leaves it alone.
+// Waits until it ends by itself, but not longer than this.
+bool command_ends_within(struct command *c, int ms);
+// Ends it if it is still there.
 void command_fini(struct command *c);

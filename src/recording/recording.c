@@ -17,6 +17,8 @@
 
 #define POLL_MS 50
 #define COMMAND_PATIENCE_MS 1000
+#define TERM_PATIENCE_MS 2000
+#define TERM_STEP_MS 10
 #define PROGRESS_NS (200 * 1000000ull)
 
 struct run {
@@ -193,6 +195,35 @@ static struct error *take_samples(struct run *r)
 	return err ? err : s->sampler->ops->poll(s->sampler, /* timeout_ms= */ 0);
 }
 
+// One of the processes that are followed and still there; all of them get the signal.
+static pid_t signal_followed(const struct session *s, int signal)
+{
+	pid_t there = 0;
+	for (struct map_slot *f = map_first(&s->followed); f; f = map_next(&s->followed, f))
+		if (kill((pid_t)f->key, signal) == 0)
+			there = (pid_t)f->key;
+	return there;
+}
+
+// A program that was started for the recording does not outlive it, nor do its descendants. Ctrl-C
+// reaches them too, so they may be about to end by themselves.
+static void end_command(struct run *r)
+{
+	if (!r->opts->command)
+		return;
+	if (r->result.stopped)
+		(void)command_ends_within(&r->command, COMMAND_PATIENCE_MS);
+	r->result.command_ended_by_us = !command_ended(&r->command);
+	(void)signal_followed(r->session, SIGTERM);
+	for (int ms = 0; ms < TERM_PATIENCE_MS; ms += TERM_STEP_MS) {
+		bool gone = command_ended(&r->command);
+		r->result.command_left = signal_followed(r->session, 0);
+		if (gone && r->result.command_left == 0)
+			return;
+		usleep(TERM_STEP_MS * 1000);
+	}
+}
+
 struct error *recording_run(const struct recording_opts *opts, struct recording_result *ret)
 {
 	auto_run r = { .opts = opts };
@@ -208,8 +239,7 @@ struct error *recording_run(const struct recording_opts *opts, struct recording_
 		err = session_finish(r.session);
 	if (err)
 		return err;
-	// A program that was started for the recording does not outlive it.
-	command_end(&r.command, r.result.stopped ? COMMAND_PATIENCE_MS : 0);
+	end_command(&r);
 	r.result.command_status = command_ended(&r.command) ? r.command.status : -1;
 	r.result.profile = take(r.session->profile);
 	*ret = r.result;

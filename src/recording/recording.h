@@ -51,9 +51,11 @@ struct recording_opts {
 
 struct recording_result {
 	struct profile *profile;
-	bool targets_exited; // the recording ended because of that
-	bool stopped;        // ... because *stop was set
-	int command_status;  // waitpid() status of the command, if it was one and it ended; else -1
+	bool targets_exited;      // the recording ended because of that
+	bool stopped;             // ... because *stop was set
+	bool command_ended_by_us; // it was still running
+	pid_t command_left; // a process of the command that did not end when asked to; 0 if none
+	int command_status; // waitpid() status of the command, if it was one and it ended; else -1
 };
 
 // ERROR_GONE: no such process. ERROR_DENIED: the hint says what would help. ERROR_NOT_FOUND: the
