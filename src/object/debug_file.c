@@ -3,7 +3,6 @@
 // .gnu_debuglink gives; first as the process sees the file system, then as we do.
 #include "object/debug_file.h"
 
-#include <errno.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,8 @@
 #include "object/rooted_open.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
+// A checksum takes reading the whole file, and a sparse one of any size costs its author nothing.
+#define CRC_SIZE_MAX (512ull << 20)
 
 struct search {
 	const struct object *obj;
@@ -29,22 +30,18 @@ static bool same_file(int a, int b)
 	       sa.st_ino == sb.st_ino;
 }
 
-static bool file_crc(int fd, uint32_t *ret)
+static bool file_crc(const struct elf_file *elf, uint32_t *ret)
 {
 	enum { STEP = 64 << 10 };
 	autofree uint8_t *bytes = malloc(STEP);
 	uint32_t crc = 0;
-	if (!bytes)
+	if (!bytes || elf->size > CRC_SIZE_MAX)
 		return false;
-	for (off_t at = 0;;) {
-		ssize_t n = pread(fd, bytes, STEP, at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	for (uint64_t at = 0; at < elf->size;) {
+		size_t n = MIN((uint64_t)STEP, elf->size - at);
+		if (!elf_read(elf, at, n, bytes))
 			return false;
-		if (n == 0)
-			break;
-		crc = lzma_crc32(bytes, (size_t)n, crc);
+		crc = lzma_crc32(bytes, n, crc);
 		at += n;
 	}
 	*ret = crc;
@@ -57,7 +54,7 @@ static bool matches(const struct search *search, const struct object *found)
 	uint32_t crc;
 	if (search->build_id.len != 0 && found->build_id.len != 0)
 		return str_eq(search->build_id, found->build_id);
-	return search->check_crc && file_crc(found->elf.fd, &crc) && crc == search->crc;
+	return search->check_crc && file_crc(&found->elf, &crc) && crc == search->crc;
 }
 
 static struct object *open_candidate(const struct search *search, const char *root,

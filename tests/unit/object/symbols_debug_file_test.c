@@ -2,6 +2,7 @@
 // Files whose symbols and debug information are somewhere else.
 #include <string.h>
 
+#include "base/clock.h"
 #include "tests/test.h"
 #include "tests/unit/object/object_fixture.h"
 
@@ -90,6 +91,21 @@ TEST(debug_file_of_another_build_is_refused)
 	CHECK(fixture_run(&f, "cc -g -O1 -Wl,--build-id program.c -o second"
 			      " && objcopy --only-keep-debug second program.debug"));
 	CHECK(!knows_hidden(&f, NULL, "stripped"));
+}
+
+TEST(debug_file_too_large_to_compute_its_checksum_is_refused)
+{
+	auto_fini(fixture) f = { 0 };
+	CHECK_OK(fixture_init(&f));
+	CHECK(make_files(&f, "-Wl,--build-id=none"));
+	CHECK(fixture_run(&f, "cp debug program.debug && truncate -s 200G program.debug"));
+	uint64_t start = clock_now();
+	CHECK(!knows_hidden(&f, NULL, "stripped"));
+	CHECK(clock_now() - start < 5 * NS_PER_SEC); // reading it would take minutes
+	// With a build id to compare there is nothing to read.
+	CHECK(make_files(&f, "-Wl,--build-id"));
+	CHECK(fixture_run(&f, "cp debug program.debug && truncate -s 200G program.debug"));
+	CHECK(knows_hidden(&f, NULL, "stripped"));
 }
 
 TEST(debug_file_that_is_no_file_is_ignored)
