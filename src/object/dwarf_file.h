@@ -2,7 +2,8 @@
 // The debug information of one object, opened with libdw.
 //
 // libdw sees a file of our making: the .debug_* sections, decompressed and of known size, behind
-// headers that are right. It never opens another file by itself, except .dwo files.
+// headers that are right. It never opens another file by itself, except .dwo files: who
+// uses it takes care of those.
 #pragma once
 
 #include <elfutils/libdw.h>

@@ -11,12 +11,6 @@
 #define CONTEXTS_MAX 32
 #define REFERENCES_MAX 16
 
-static const char *integrated_string(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute attribute;
-	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
-}
-
 static bool follow_reference(Dwarf_Die *die)
 {
 	static const unsigned references[] = { DW_AT_abstract_origin, DW_AT_specification };
@@ -30,6 +24,20 @@ static bool follow_reference(Dwarf_Die *die)
 		return true;
 	}
 	return false;
+}
+
+// A text that an entry has itself or has from what it refers to. libdw's own way of doing this may
+// open a .dwo file, which is only done where we know what is opened.
+static const char *integrated_string(Dwarf_Die die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	for (size_t i = 0; i < REFERENCES_MAX; i++) {
+		if (dwarf_attr(&die, name, &attribute))
+			return dwarf_formstring(&attribute);
+		if (!follow_reference(&die))
+			break;
+	}
+	return NULL;
 }
 
 // Where a function is declared, as an index of contexts.
@@ -54,7 +62,7 @@ static const char *context_name(const struct scopes *s, uint32_t index)
 	Dwarf_Die die;
 	if (!dwarf_offdie(dwarf_cu_getdwarf(s->unit.cu), s->contexts.at[index].die, &die))
 		return "";
-	const char *name = dwarf_diename(&die);
+	const char *name = integrated_string(die, DW_AT_name);
 	if (name)
 		return name;
 	return dwarf_tag(&die) == DW_TAG_namespace ? "(anonymous namespace)" : "(anonymous)";
@@ -78,12 +86,12 @@ static const char *qualify(struct scopes *s, uint32_t context, const char *name)
 
 static const char *find_name(struct scopes *s, Dwarf_Die *die)
 {
-	const char *linkage = integrated_string(die, DW_AT_linkage_name);
+	const char *linkage = integrated_string(*die, DW_AT_linkage_name);
 	if (!linkage)
-		linkage = integrated_string(die, DW_AT_MIPS_linkage_name);
+		linkage = integrated_string(*die, DW_AT_MIPS_linkage_name);
 	if (linkage)
 		return linkage;
-	const char *name = integrated_string(die, DW_AT_name);
+	const char *name = integrated_string(*die, DW_AT_name);
 	uint32_t context = name ? find_context(s, *die) : SCOPE_NONE;
 	return context != SCOPE_NONE ? qualify(s, context, name) : name;
 }

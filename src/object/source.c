@@ -36,6 +36,7 @@ struct unit_range {
 struct source {
 	struct dwarf_file *file;
 	const struct elf_file *code;
+	bool own_root; // the names of .dwo files mean to us what they mean to the process
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges;
 	struct map paths; // libdw's name of a source file → its whole path
@@ -104,10 +105,13 @@ static bool index_units(struct source *s)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
-	while (dwarf_get_units(s->file->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
-		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
-		    !add_unit(s, &die, type == DW_UT_skeleton))
+	while (dwarf_get_units(s->file->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		// libdw would look for the rest of it in our root: a file that is not the
+		// process's own.
+		bool skeleton = type == DW_UT_skeleton && s->own_root;
+		if ((type == DW_UT_compile || skeleton) && !add_unit(s, &die, skeleton))
 			return false;
+	}
 	merge_ranges(s);
 	return true;
 }
@@ -128,6 +132,7 @@ static struct source *source_new(struct object *obj, bool want_lines)
 	}
 	s->file = file;
 	s->code = &obj->elf;
+	s->own_root = !*obj->root;
 	if (!index_units(s)) {
 		source_free(s);
 		return NULL;

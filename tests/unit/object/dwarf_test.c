@@ -182,6 +182,27 @@ TEST(dwarf_split_without_its_file_says_nothing)
 	CHECK(text.len == 0);
 }
 
+// The name of the file means something else in there: what has it in our root is not to be
+// believed.
+TEST(dwarf_split_is_not_looked_for_in_another_root)
+{
+	auto_fini(fixture) f = { 0 };
+	CHECK_OK(fixture_init(&f));
+	CHECK(fixture_write(&f, "program.c", program));
+	CHECK(fixture_run(&f, "gcc -O2 -g -gsplit-dwarf -c program.c -o program.o"
+			      " && gcc program.o -o program && mkdir root && cp program root/"));
+	struct range work = function_range(&f, "program", "work");
+	auto_(object) ours = NULL;
+	auto_(object) other = NULL;
+	auto_fini(buf) text = { 0 };
+	CHECK_OK(fixture_open(&f, "root", "/program", &other));
+	describe(other, work.start + 4, &text);
+	CHECK(text.len == 0);
+	CHECK_OK(fixture_open(&f, NULL, "program", &ours));
+	describe(ours, work.start + 4, &text);
+	CHECK(strstr(buf_cstr(&text), "work "));
+}
+
 // dwz moves what two programs have in common into a third file.
 TEST(dwarf_shared_between_programs_says_the_same)
 {
