@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolize/symbolizer.h"
 
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "object/demangle.h"
 #include "object/rows.h"
@@ -72,11 +74,12 @@ static void add_mangled(struct symbolizer *s, struct symbolized *to, struct nami
 	add(s, to, n);
 }
 
+// Unnamed code is called by its place in something that has a name.
 static void add_offset(struct symbolizer *s, struct symbolized *to, struct naming *n,
-		       uint64_t offset)
+		       struct str whole, uint64_t offset)
 {
 	auto_fini(buf) text = { 0 };
-	buf_printf(&text, "%.*s+0x%llx", STR_ARG(n->module), (unsigned long long)offset);
+	buf_printf(&text, "%.*s+0x%llx", STR_ARG(whole), (unsigned long long)offset);
 	n->name = buf_view(&text);
 	to->unnamed = to->count == 0;
 	add(s, to, n);
@@ -102,7 +105,7 @@ static void add_function(struct symbolizer *s, struct object *obj, uint64_t offs
 		uint64_t vaddr = start;
 		if (obj)
 			(void)object_vaddr(obj, start, &vaddr);
-		add_offset(s, to, n, vaddr);
+		add_offset(s, to, n, n->module, vaddr);
 	}
 }
 
@@ -180,8 +183,13 @@ void symbolize_generated(struct symbolizer *s, pid_t pid, uint64_t address, uint
 			    .module = STR("[anon]"),
 			    .kind = FRAME_JIT };
 	*ret = (struct symbolized){ 0 };
-	if (n.name.len != 0)
+	if (n.name.len != 0) {
 		add(s, ret, &n);
-	else
-		add_offset(s, ret, &n, address - base);
+		return;
+	}
+	// Pieces of memory have nothing to do with each other: the same offset in two of them is
+	// not the same code.
+	char region[32];
+	snprintf(region, sizeof(region), "[anon 0x%llx]", (unsigned long long)base);
+	add_offset(s, ret, &n, str_from(region), address - base);
 }
