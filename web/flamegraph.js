@@ -42,8 +42,9 @@ function factsOf(info) {
         : 'no stack'},
     {name: 'Unknown', short: `${share(info.unknown)} unknown`,
       warning: info.unknown > NOTABLE_UNKNOWN * info.samples,
-      long: `${formatCount(info.unknown)} samples (${share(info.unknown)}) end in a function without a name; ` +
-        `different ones: ${formatCount(info.unknownFrames)}`},
+      long: `in ${formatCount(info.unknown)} samples (${share(info.unknown)}) the innermost function, the one that ` +
+        'was running, has no name, since its module has no symbol for it. Anywhere in the stacks: ' +
+        `${formatCount(info.unknownFrames)} different function${info.unknownFrames === 1 ? '' : 's'} without a name`},
     {name: 'Taken', short: '', long: info.start ? new Date(info.start).toLocaleString() : ''},
     {name: 'Made by', short: '', long: `wick ${info.version}`},
   ];
@@ -417,8 +418,7 @@ class Page {
 /** @param {import('./profile.js').Info} info */
 function emptySentence(info) {
   const lost = info.lost ? ` ${formatCount(info.lost)} samples were lost.` : '';
-  return `This profile has no samples: in ${formatDuration(info.duration)} the event “${info.event}” ` +
-    `did not occur in the target.${lost}`;
+  return `No samples: the target used too little CPU time at this rate, or only waited.${lost}`;
 }
 
 function start() {

@@ -260,7 +260,8 @@ static void write_top(struct page *page)
 		out_text(o, "</tr>\n");
 	}
 	if (page->functions.len == 0)
-		out_text(o, "<tr><td colspan=\"4\">This profile has no samples.</td></tr>\n");
+		out_text(o, "<tr><td colspan=\"4\">No samples: the target used too little CPU time "
+			    "at this rate, or only waited.</td></tr>\n");
 }
 
 static const struct {
