@@ -11,6 +11,8 @@
 #include "target/root.h"
 
 #define TEXT_MAX ((size_t)100 << 20)
+// Clocks of files and processes do not agree to the second.
+#define AGE_SLACK_SECONDS 2
 #define LINES_MAX ((size_t)2 << 20)
 
 // A line of the map. Its place in the list is its age.
@@ -227,6 +229,19 @@ static struct error *read_all(int fd, const char *path, struct buf *ret)
 	return too_large(path, TEXT_MAX, "bytes");
 }
 
+// Runtimes leave their maps behind, and pids are used again: what was written before the process
+// started is not about it.
+static struct error *check_age(pid_t pid, const char *path, const struct stat *st)
+{
+	struct timespec start;
+	struct error *err = proc_start_time(pid, &start);
+	if (err)
+		return err;
+	if (st->st_mtim.tv_sec >= start.tv_sec - AGE_SLACK_SECONDS)
+		return NULL;
+	return error_new(ERROR_NOT_FOUND, "%s is older than process %d", path, pid);
+}
+
 // Everybody can create files in /tmp: only the process itself or root may tell its names.
 static struct error *open_map(pid_t pid, const char *path, const struct proc_status *status,
 			      int *ret_fd)
@@ -242,8 +257,10 @@ static struct error *open_map(pid_t pid, const char *path, const struct proc_sta
 				 path, st.st_uid, pid, status->uid);
 	if (st.st_size > (off_t)TEXT_MAX)
 		return too_large(path, TEXT_MAX, "bytes");
-	*ret_fd = take_fd(fd);
-	return NULL;
+	struct error *err = check_age(pid, path, &st);
+	if (!err)
+		*ret_fd = take_fd(fd);
+	return err;
 }
 
 struct error *perf_map_read(pid_t pid, struct perf_map **ret)

@@ -13,7 +13,8 @@ struct perf_map;
 
 // Later lines replace earlier ones they overlap: that is how a JIT reuses memory.
 struct error *perf_map_parse(struct str text, struct perf_map **ret) must_check;
-// Through the process's own root and pid namespace. ERROR_NOT_FOUND if it writes none.
+// Through the process's own root and pid namespace. ERROR_NOT_FOUND if it writes none;
+// one from before the process started is not its own.
 struct error *perf_map_read(pid_t pid, struct perf_map **ret) must_check;
 void perf_map_free(struct perf_map *m);
 GUARD_FREE(perf_map)

@@ -302,3 +302,42 @@ struct error *proc_cpu_time(pid_t pid, uint64_t *ret)
 	*ret = (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
 	return NULL;
 }
+
+// Field 22 of /proc/PID/stat: clock ticks since boot. The second field, the name, may have anything
+// in it, also parentheses.
+static bool parse_start_ticks(struct str stat, uint64_t *ret)
+{
+	const char *end = memrchr(stat.ptr, ')', stat.len);
+	if (!end)
+		return false;
+	struct str rest = str_skip(stat, (size_t)(end - stat.ptr) + 2);
+	for (int field = 3; field < 22; field++)
+		str_split(&rest, ' ');
+	return str_to_u64(str_split(&rest, ' '), 10, ret);
+}
+
+struct error *proc_start_time(pid_t pid, struct timespec *ret)
+{
+	auto_fini(buf) text = { 0 };
+	struct error *err = read_proc_file(pid, "stat", 4096, &text);
+	if (err)
+		return err;
+	uint64_t ticks;
+	long per_second = sysconf(_SC_CLK_TCK);
+	if (per_second <= 0 || !parse_start_ticks(buf_view(&text), &ticks))
+		return error_new(ERROR_MALFORMED, "/proc/%d/stat has no start time", pid);
+	struct timespec now, up;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	uint64_t since_boot = (uint64_t)up.tv_sec * NS_PER_SEC + (uint64_t)up.tv_nsec;
+	uint64_t started = ticks / (uint64_t)per_second * NS_PER_SEC +
+			   ticks % (uint64_t)per_second * (NS_PER_SEC / (uint64_t)per_second);
+	uint64_t age = since_boot > started ? since_boot - started : 0;
+	ret->tv_sec = now.tv_sec - (time_t)(age / NS_PER_SEC);
+	ret->tv_nsec = now.tv_nsec - (long)(age % NS_PER_SEC);
+	if (ret->tv_nsec < 0) {
+		ret->tv_sec--;
+		ret->tv_nsec += (long)NS_PER_SEC;
+	}
+	return NULL;
+}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -46,5 +47,8 @@ struct error *proc_cmdline(pid_t pid, char **ret) must_check;
 struct error *proc_find(const char *regex, pid_vec *ret) must_check;
 // All descendants of the given processes, appended to the list.
 struct error *proc_add_descendants(pid_vec *pids) must_check;
+// When the process started, by CLOCK_REALTIME: what times of files can be compared with. As exact
+// as the kernel tells, to about ten milliseconds.
+struct error *proc_start_time(pid_t pid, struct timespec *ret) must_check;
 // CPU time used so far by all threads of the process, in nanoseconds.
 struct error *proc_cpu_time(pid_t pid, uint64_t *ret) must_check;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "target/proc.h"
 #include "tests/test.h"
 #include "tests/unit/target/child.h"
 
@@ -158,6 +159,23 @@ TEST(without_a_map_or_a_process_that_is_said)
 	CHECK_ERROR(ERROR_NOT_FOUND, perf_map_read(getpid(), &m));
 	CHECK_ERROR(ERROR_GONE, perf_map_read(5000001, &m));
 	CHECK(o.path[0] == '/' && !m);
+}
+
+TEST(a_map_from_before_the_process_started_is_not_its_own)
+{
+	__attribute__((cleanup(own_map_fini))) struct own_map o = own_map();
+	struct timespec start;
+	CHECK_OK(proc_start_time(getpid(), &start));
+	CHECK(append_text(o.path, "1000 10 stale\n"));
+	struct timespec times[2] = { start, start };
+	times[1].tv_sec = start.tv_sec - 3;
+	CHECK(utimensat(AT_FDCWD, o.path, times, 0) == 0);
+	auto_(perf_map) m = NULL;
+	CHECK_ERROR(ERROR_NOT_FOUND, perf_map_read(getpid(), &m));
+	CHECK(!m);
+	times[1].tv_sec = start.tv_sec - 1;
+	CHECK(utimensat(AT_FDCWD, o.path, times, 0) == 0);
+	CHECK_OK(perf_map_read(getpid(), &m));
 }
 
 TEST(what_is_planted_in_place_of_a_map_is_refused)

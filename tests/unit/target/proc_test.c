@@ -318,3 +318,25 @@ TEST(cpu_time_is_what_the_clock_says)
 	CHECK_OK(proc_cpu_time(getpid(), &after));
 	CHECK(after - before >= 20000000 && after - before < 200000000);
 }
+
+static int take_a_strange_name(int round, void *arg)
+{
+	(void)round;
+	(void)arg;
+	return prctl(PR_SET_NAME, "a) R 1 (b) 2");
+}
+
+TEST(start_time_is_when_the_process_was_started)
+{
+	struct timespec before, start, after;
+	clock_gettime(CLOCK_REALTIME, &before);
+	__attribute__((cleanup(child_fini))) struct child c =
+		child_start(take_a_strange_name, NULL);
+	CHECK(child_answer(&c) == 0);
+	clock_gettime(CLOCK_REALTIME, &after);
+	CHECK_OK(proc_start_time(c.pid, &start));
+	CHECK(start.tv_sec >= before.tv_sec - 1 && start.tv_sec <= after.tv_sec + 1);
+	CHECK_OK(proc_start_time(1, &start));
+	CHECK(start.tv_sec <= before.tv_sec && start.tv_nsec >= 0 && start.tv_nsec < 1000000000);
+	CHECK_ERROR(ERROR_GONE, proc_start_time(NO_PID, &start));
+}
