@@ -18,9 +18,10 @@ struct file_place {
 struct file {
 	uint64_t dev, ino; // as /proc/PID/maps has them; 0 if not known
 	const char *path;
-	bool deleted;    // it was when last seen: what bears its name now is another file
-	int pinned;      // descriptor or -1
-	bool pin_failed; // and no other process mapped it since
+	bool deleted;       // it was when last seen: what bears its name now is another file
+	int pinned;         // descriptor or -1
+	uint64_t pinned_at; // CLOCK_MONOTONIC
+	bool pin_failed;    // and no other process mapped it since
 	uint32_t same_hash;
 	struct file_place places[FILE_PLACES]; // one a process, the latest first
 	size_t place_count;

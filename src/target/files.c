@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "target/file.h"
@@ -21,7 +22,7 @@ struct files {
 	struct arena arena;
 	VEC(struct file *) list;
 	struct map index; // hash → the newest with this hash; same_hash leads to older ones
-	size_t pinned_count, pinned_max;
+	size_t pinned_count;
 };
 
 static struct file *new_file(struct files *f, struct str path)
@@ -41,10 +42,6 @@ struct error *files_new(struct files **ret)
 	// In the order of FILE_ANONYMOUS and FILE_VDSO.
 	if (!new_file(f, STR("")) || !new_file(f, STR("[vdso]")))
 		return &error_no_memory;
-	// The other half of the descriptors is for everybody else.
-	struct rlimit limit;
-	f->pinned_max =
-		getrlimit(RLIMIT_NOFILE, &limit) == 0 ? MIN(limit.rlim_cur / 2, PINNED_MAX) : 256;
 	*ret = take(f);
 	return NULL;
 }
@@ -225,13 +222,34 @@ struct error *files_open(struct files *f, uint32_t number, int *ret_fd)
 	return NULL;
 }
 
+// Asked anew each time: the limit may be raised. The other half of the descriptors is for everybody
+// else.
+static size_t pinned_max(void)
+{
+	struct rlimit limit;
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? MIN(limit.rlim_cur / 2, PINNED_MAX) : 256;
+}
+
 void files_pin(struct files *f, uint32_t number)
 {
 	struct file *file = get(f, number);
 	if (number <= FILE_VDSO || file->pinned >= 0 || file->pin_failed ||
-	    f->pinned_count >= f->pinned_max)
+	    f->pinned_count >= pinned_max())
 		return;
 	file->pinned = file_find(file);
+	file->pinned_at = clock_now();
 	file->pin_failed = file->pinned < 0;
 	f->pinned_count += file->pinned >= 0;
+}
+
+void files_unpin_before(struct files *f, uint64_t time)
+{
+	vec_each (slot, &f->list) {
+		struct file *file = *slot;
+		if (file->pinned < 0 || file->pinned_at >= time)
+			continue;
+		close(file->pinned);
+		file->pinned = -1;
+		f->pinned_count--;
+	}
 }

@@ -45,3 +45,7 @@ struct error *files_open(struct files *f, uint32_t file, int *ret_fd) must_check
 // Opens it now if it is not open yet and keeps the descriptor, because its process may not live
 // long.
 void files_pin(struct files *f, uint32_t file);
+// Closes what was pinned before this time (CLOCK_MONOTONIC), so that descriptors do not grow
+// without end and file systems can be unmounted. The files stay known, and can be opened while a
+// process maps them.
+void files_unpin_before(struct files *f, uint64_t time);

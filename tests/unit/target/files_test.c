@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -224,6 +225,81 @@ TEST(a_replaced_program_that_has_exited_is_gone_unless_it_was_pinned)
 	int fd = -1;
 	CHECK_ERROR(ERROR_NOT_FOUND, files_open(late.files, late_m->file, &fd));
 	CHECK(fd == -1);
+}
+
+TEST(what_was_pinned_long_ago_is_let_go)
+{
+	__attribute__((cleanup(deletion_fini))) struct deletion d = { 0 };
+	__attribute__((cleanup(world_fini))) struct world w = { 0 };
+	CHECK(deletion_init(&d));
+	CHECK_OK(world_init(&w));
+	const struct mapping *m = mapping_of(&w, d.child.pid, "/program");
+	CHECK(m);
+	uint32_t file = m->file;
+	uint64_t before = clock_now();
+	files_pin(w.files, file);
+	files_unpin_before(w.files, before); // not this one
+	files_unpin_before(w.files, clock_now() + 1);
+	autoclose int fd = -1;
+	CHECK_OK(files_open(w.files, file, &fd)); // its process still maps it
+	CHECK(same_bytes(fd, "/bin/sleep"));
+	files_pin(w.files, file);
+	uint64_t since = clock_now() + 1;
+	files_unpin_before(w.files, before);
+	child_fini(&d.child);
+	autoclose int pinned = -1;
+	CHECK_OK(files_open(w.files, file, &pinned));
+	files_unpin_before(w.files, since);
+	int gone = -1;
+	CHECK_ERROR(ERROR_NOT_FOUND, files_open(w.files, file, &gone));
+	CHECK(gone == -1);
+}
+
+static uint32_t intern_copy(struct files *f, const char *dir, int i)
+{
+	char path[128];
+	snprintf(path, sizeof(path), "%s/%d", dir, i);
+	struct stat st;
+	uint32_t file = FILE_ANONYMOUS;
+	if (!copy_file("/bin/true", path) || stat(path, &st) != 0)
+		return file;
+	struct file_sighting s = { st.st_dev, st.st_ino, str_from(path), getpid(), 0, 0 };
+	auto_(error) err = files_intern(f, &s, &file);
+	return file;
+}
+
+static size_t count_descriptors(void)
+{
+	size_t count = 0;
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+TEST(pins_take_half_of_the_descriptors_there_are_by_now)
+{
+	__attribute__((cleanup(temp_dir_fini))) struct temp_dir dir = temp_dir_new();
+	struct rlimit old, low;
+	CHECK(getrlimit(RLIMIT_NOFILE, &old) == 0);
+	low = (struct rlimit){ .rlim_cur = 64, .rlim_max = old.rlim_max };
+	CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+	auto_(files) f = NULL;
+	struct error *err = files_new(&f);
+	uint32_t first = err ? FILE_ANONYMOUS : intern_copy(f, dir.path, 0);
+	for (int i = 1; i < 40 && !err; i++)
+		intern_copy(f, dir.path, i);
+	size_t before = count_descriptors(), at_low = 0, at_high = 0;
+	for (uint32_t i = 0; i < 40 && !err; i++)
+		files_pin(f, first + i);
+	at_low = count_descriptors() - before;
+	setrlimit(RLIMIT_NOFILE, &old);
+	for (uint32_t i = 0; i < 40 && !err; i++)
+		files_pin(f, first + i);
+	at_high = count_descriptors() - before;
+	CHECK_OK(err);
+	CHECK(at_low == 32 && at_high == 40);
+	files_unpin_before(f, clock_now() + 1);
+	CHECK(count_descriptors() == before);
 }
 
 TEST(a_file_can_be_opened_through_another_process_that_maps_it)
