@@ -6,9 +6,8 @@
 #include "recording/recording.h"
 
 struct progress {
-	struct terminal terminal; // of standard error
-	const char *title;        // of the target
-	uint64_t duration_ns;     // 0 if it has no end
+	const char *title;    // of the target
+	uint64_t duration_ns; // 0 if it has no end
 	bool enabled;
 	bool shown; // there is a line to clear
 };
@@ -17,6 +16,6 @@ void progress_init(struct progress *p, const char *title, uint64_t duration_ns, 
 // For recording_opts.on_progress; ctx is the struct progress.
 void progress_show(void *ctx, const struct recording_progress *now);
 void progress_clear(struct progress *p);
-// The text, cut to `columns`.
+// The text, shortened to `columns`.
 void progress_text(struct buf *out, const struct progress *p, const struct recording_progress *now,
 		   unsigned columns);

@@ -12,6 +12,13 @@
 #define USUAL_COLUMNS 80
 #define LEAST_COLUMNS 40u // below it nothing can be laid out
 
+unsigned terminal_columns(FILE *stream)
+{
+	struct winsize size;
+	bool known = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col != 0;
+	return known ? size.ws_col : USUAL_COLUMNS;
+}
+
 struct terminal terminal_of(FILE *stream)
 {
 	struct terminal t = { .columns = USUAL_COLUMNS };
@@ -21,9 +28,7 @@ struct terminal terminal_of(FILE *stream)
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	t.interactive = true;
 	t.colour = (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
-	struct winsize size;
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
-		t.columns = MAX((unsigned)size.ws_col, LEAST_COLUMNS);
+	t.columns = MAX(terminal_columns(stream), LEAST_COLUMNS);
 	return t;
 }
 

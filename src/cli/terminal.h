@@ -11,9 +11,11 @@
 struct terminal {
 	bool interactive; // a person looks at it
 	bool colour;      // interactive, and NO_COLOR is not set
-	unsigned columns; // 80 where it is not known
+	unsigned columns; // 80 where it is not known; at least 40, to lay things out in
 };
 struct terminal terminal_of(FILE *stream);
+// Its columns at this moment, however few; 80 where that is not known.
+unsigned terminal_columns(FILE *stream);
 
 enum style {
 	STYLE_PLAIN,

@@ -497,10 +497,11 @@ def name_chosen():
 
 # ---- terminals ---------------------------------------------------------------------------------
 
-def on_terminal(*args, columns=80, environment=None, keys=None, timeout=30):
+def on_terminal(*args, columns=80, environment=None, keys=None, timeout=30, cwd="."):
     """Runs wick on a terminal of its own; (exit status, all that was shown)."""
     pid, fd = pty.fork()
     if pid == 0:
+        os.chdir(cwd)
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execve(WICK, [str(WICK), *map(str, args)],
                   {"TERM": "xterm", "PATH": os.environ["PATH"], **(environment or {})})
@@ -560,6 +561,26 @@ def progress_line():
         check(not done.stderr and "\r" not in done.stdout, "not silent in a pipe:", repr(told(done)))
         code, shown = on_terminal("record", "-q", "-p", pid, "-d", "0.5", "-o", directory / "c.folded")
         check(code == 0 and shown.strip() == str(directory / "c.folded"), "not quiet:", repr(shown))
+
+
+def shown_lines(shown):
+    """What stood on each line of the terminal, without colours."""
+    return [line.rpartition("\r")[2] for line in re.sub(r"\x1b\[\d*m", "", shown).replace("\r\n", "\n").split("\n")]
+
+
+@case("a terminal of 40 columns: no line of a recording or of the list is wider")
+def narrow_terminal():
+    need_recording()
+    script = "while :; do :; done; # " + "a/long/path/" * 10 + "the_script.sh"
+    with scratch_directory() as directory, busy("sh", "-c", script) as pid:
+        _, shown = on_terminal("record", "-F", "999", "-p", pid, "-d", "1", "-o", "a.html", columns=40, cwd=directory)
+        check(re.search(r"\r[\d.]+/1 s  [\d,]+ samples  0 lost +\r", shown), "no short progress line:", repr(shown))
+        check(re.search(r"^   self    total  function\r$", shown, re.M), "no narrow table:", shown)
+        _, listed = on_terminal("list", columns=40)
+        check(re.search(rf"^ *{pid} +[\d.]+ .*….*the_script\.sh\r$", listed, re.M), "the script does not show:", listed)
+        for text in (shown, listed):
+            wide = [part for line in shown_lines(text) for part in line.split("\r") if len(part) > 40]
+            check(not wide, "wider than the terminal:", *wide)
 
 
 @case("Ctrl-C goes to the program too, which has the terminal to itself")

@@ -108,9 +108,16 @@ TEST(the_progress_line_says_it_all_and_never_breaks)
 	progress_text(&out, &p, &now, 100);
 	CHECK(strcmp(buf_cstr(&out), "recording pid 42 (ng\\x1b[inx)  12.3 s  1,234 samples  0 lost"
 				     "   Ctrl-C to stop") == 0);
+	p.duration_ns = 30 * NS_PER_SEC;
+	out.len = 0;
+	progress_text(&out, &p, &now, 64); // its title is what is shortened
+	CHECK(strcmp(buf_cstr(&out),
+		     "recording pid …x1b[inx)  12.3 s of 30.0 s  1,234 samples  0 lost") == 0);
+	out.len = 0;
+	progress_text(&out, &p, &now, 39);
+	CHECK(strcmp(buf_cstr(&out), "12.3/30 s  1,234 samples  0 lost") == 0);
 	for (unsigned columns = 1; columns < 100; columns++) {
 		out.len = 0;
-		p.duration_ns = 30 * NS_PER_SEC;
 		progress_text(&out, &p, &now, columns);
 		CHECK(text_columns(buf_view(&out)) <= columns);
 	}
