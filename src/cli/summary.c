@@ -158,7 +158,12 @@ static void no_samples(struct buf *out, const struct summary_opts *o)
 static void command_end(struct buf *out, const struct recording_result *r)
 {
 	int status = r->command_status;
-	if (status == -1)
+	if (r->command_left != 0)
+		buf_printf(out, "pid %d is still running: it did not end on SIGTERM\n",
+			   r->command_left);
+	else if (r->command_ended_by_us)
+		buf_text(out, "the program was still running and was ended\n");
+	if (status == -1 || r->command_ended_by_us || r->command_left != 0)
 		return;
 	if (WIFSIGNALED(status))
 		buf_printf(out, "the program was killed by signal %d (%s)\n", WTERMSIG(status),

@@ -441,6 +441,15 @@ def program_end():
             check(len(rows) == number, f"{len(rows)} rows, {number} expected:", told(done))
 
 
+@case("a program that wick ends is not said to have been killed")
+def program_ended():
+    need_recording()
+    with scratch_directory() as directory:
+        done = wick("record", "-d", "0.3", "-o", directory / "a.folded", "--", "sleep", "100")
+        check_ends(done, 0, "the program was still running and was ended")
+        check("signal" not in done.stderr, told(done))
+
+
 @case("a closed standard output does not get mixed into the file")
 def closed_standard_output():
     need_recording()
@@ -575,7 +584,7 @@ def narrow_terminal():
     with scratch_directory() as directory, busy("sh", "-c", script) as pid:
         _, shown = on_terminal("record", "-F", "999", "-p", pid, "-d", "1", "-o", "a.html", columns=40, cwd=directory)
         check(re.search(r"\r[\d.]+/1 s  [\d,]+ samples  0 lost +\r", shown), "no short progress line:", repr(shown))
-        check(re.search(r"^   self    total  function\r$", shown, re.M), "no narrow table:", shown)
+        check(re.search(r"   self    total  function\r$", shown, re.M), "no narrow table:", shown)
         _, listed = on_terminal("list", columns=40)
         check(re.search(rf"^ *{pid} +[\d.]+ .*….*the_script\.sh\r$", listed, re.M), "the script does not show:", listed)
         for text in (shown, listed):

@@ -185,7 +185,22 @@ TEST(the_end_of_the_target_is_told)
 	CHECK(!says(&text, "the program"));
 
 	text.len = 0;
+	result.command_status = 15;
+	result.command_ended_by_us = true;
+	CHECK_OK(summary_text(&text, &(struct summary_opts){ &result, 0, 80, false, 0, false }));
+	CHECK(says(&text, "the program was still running and was ended\n"));
+	CHECK(!says(&text, "signal 15"));
+
+	text.len = 0;
 	result.command_status = -1;
+	result.command_left = 4711;
+	CHECK_OK(summary_text(&text, &(struct summary_opts){ &result, 0, 80, false, 0, false }));
+	CHECK(says(&text, "pid 4711 is still running: it did not end on SIGTERM\n"));
+	CHECK(!says(&text, "was ended"));
+
+	text.len = 0;
+	result.command_ended_by_us = false;
+	result.command_left = 0;
 	result.targets_exited = true;
 	CHECK_OK(summary_text(
 		&text, &(struct summary_opts){ &result, 0, 80, true, 60 * NS_PER_SEC, false }));
