@@ -10,9 +10,9 @@
 #include "sampler/probe.h"
 #include "target/proc.h"
 
-// Copied at every sample, so not more than most stacks need; a record may not exceed 64 KiB.
-#define STACK_COPY_BYTES (32u << 10)
-#define RING_BYTES_EACH ((size_t)4 << 20)
+// Copied at every sample. The kernel takes off what does not fit into a record of 64 KiB.
+#define STACK_COPY_BYTES 65528u
+#define RING_BYTES_EACH ((size_t)8 << 20)
 #define RING_BYTES_ALL ((size_t)64 << 20)
 #define RING_BYTES_LEAST ((size_t)256 << 10)
 

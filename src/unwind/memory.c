@@ -8,13 +8,16 @@
 #include "base/cleanup.h"
 
 // How much of the copy's far end must still be the same in the process.
-#define OVERLAP 512u
+#define OVERLAP 1024u
+// And how many frames must be in that.
+#define FRAMES_TO_TRUST 4u
 // How far beyond the copy the same stack may reach.
 #define BEYOND_MAX (64u << 20)
 
 void stack_memory_init(struct stack_memory *m, pid_t pid, uint64_t start, struct str copy)
 {
-	*m = (struct stack_memory){ .pid = pid, .start = start, .copy = copy };
+	uint64_t far_end = start + copy.len - MIN(copy.len, (size_t)OVERLAP);
+	*m = (struct stack_memory){ .pid = pid, .start = start, .copy = copy, .far_end = far_end };
 }
 
 void stack_memory_fini(struct stack_memory *m)
@@ -30,14 +33,23 @@ bool process_memory_read(pid_t pid, uint64_t address, void *to, size_t size)
 	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
+void stack_memory_note_return(struct stack_memory *m, uint64_t address)
+{
+	if (address >= m->far_end && address < m->start + m->copy.len)
+		m->returns++;
+}
+
 // The frames beyond the copy are older than those in it. For them to have changed since the sample,
-// the ones at the copy's far end must have returned. If those bytes are as they were, nothing did.
+// the ones at the copy's far end must have returned. If those bytes are as they were, and several
+// frames are in them, nothing did; unless just the same frames were built up there again. (A large
+// local variable at the far end would be the same whatever happened.)
 static bool still_the_same(const struct stack_memory *m)
 {
 	unsigned char now[OVERLAP];
 	size_t size = MIN(m->copy.len, sizeof(now));
 	size_t from = m->copy.len - size;
-	return size != 0 && process_memory_read(m->pid, m->start + from, now, size) &&
+	return m->returns >= FRAMES_TO_TRUST &&
+	       process_memory_read(m->pid, m->start + from, now, size) &&
 	       memcmp(now, m->copy.ptr + from, size) == 0;
 }
 

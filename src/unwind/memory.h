@@ -20,11 +20,15 @@ struct stack_memory {
 	enum { LIVE_UNTRIED, LIVE_TRUSTED, LIVE_REFUSED } live;
 	uint64_t block_at; // block[] is live memory from this address; 0 if it is nothing yet
 	unsigned char *block;
-	bool unproven; // something was read that nothing shows to be unchanged
+	uint64_t far_end; // the last OVERLAP bytes of the copy begin here
+	unsigned returns; // return addresses that were read there
+	bool unproven;    // something was read that nothing shows to be unchanged
 };
 
 void stack_memory_init(struct stack_memory *m, pid_t pid, uint64_t start, struct str copy);
 void stack_memory_fini(struct stack_memory *m);
+// The walker read a return address here.
+void stack_memory_note_return(struct stack_memory *m, uint64_t address);
 // Eight bytes. False if they are not to be had, or not to be trusted.
 bool stack_memory_read(struct stack_memory *m, uint64_t address, uint64_t *ret);
 

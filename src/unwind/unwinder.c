@@ -193,6 +193,9 @@ static int checked_step(struct walk_host *h, struct walk_state *s)
 	wu64 callee = s->exact ? s->pc : s->pc - 1;
 	h->memory.unproven = false;
 	int end = walk_step(h, s);
+	// Where a caller was found, its return address lay just below its stack pointer.
+	if (end == WALK_GO_ON && !s->exact)
+		stack_memory_note_return(&h->memory, s->regs[ARCH_REG_SP] - 8);
 	if (end != WALK_GO_ON || !h->memory.unproven || s->exact)
 		return end;
 	struct code_place to = code_place_of(h, s->pc), from = code_place_of(h, callee);

@@ -30,6 +30,15 @@ struct {
 #define FRAME_WORDS (MAX_KERNEL_FRAMES + MAX_FRAMES)
 #define ALL_WORDS (FRAME_WORDS + STATE_WORDS + STACK_WORDS)
 
+// The callers of what is hot are the same in sample after sample. A place in a file has the same
+// rule for ever, so that a remembered one never becomes wrong.
+struct cached_rule {
+	wu64 offset;
+	wu32 file; // 0: nothing yet
+	struct wire_row row;
+	struct wire_rule rule;
+};
+
 // A CPU's working memory; the tail is the sample as it is sent.
 struct walk_host {
 	struct walk_state state;
@@ -41,6 +50,7 @@ struct walk_host {
 	wu32 mapping_count;
 	int end;
 	wu32 pad;
+	struct cached_rule cache[RULE_CACHE];
 	struct wire_sample sample;
 	wu64 words[ALL_WORDS];
 };
@@ -111,6 +121,13 @@ walk_inline int host_rule(struct walk_host *h, const struct walk_place *place, s
 		rule->cfa = CFA_NONE;
 		return 0;
 	}
+	wu64 slot = (place->offset ^ place->offset >> 10 ^ (wu64)place->file << 5);
+	struct cached_rule *cached = &h->cache[MASKED(slot, RULE_CACHE)];
+	if (cached->file == place->file && cached->offset == place->offset) {
+		*row = cached->row;
+		*rule = cached->rule;
+		return 0;
+	}
 	struct wire_page_key key = { .file = place->file,
 				     .page = (wu32)(place->offset >> TEXT_PAGE_SHIFT) };
 	struct wire_page *page = bpf_map_lookup_elem(&pages, &key);
@@ -122,6 +139,10 @@ walk_inline int host_rule(struct walk_host *h, const struct walk_place *place, s
 	bpf_loop(17, row_search_step, &s, 0);
 	*row = rows[MASKED(s.low, TABLE_ROWS)];
 	*rule = rules[MASKED(row->rule, TABLE_RULES)];
+	cached->offset = place->offset;
+	cached->file = place->file;
+	cached->row = *row;
+	cached->rule = *rule;
 	return 0;
 }
 

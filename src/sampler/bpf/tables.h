@@ -9,4 +9,5 @@
 #define TABLE_PAGES (1u << 14)     // 64 KiB of text each
 #define TABLE_PROCESSES (1u << 14) // with published mappings
 #define TABLE_FOLLOWED (1u << 16)  // targets and their descendants
+#define RULE_CACHE (1u << 10)      // places in code whose rule is remembered, a CPU
 #define RING_BYTES (4u << 20)

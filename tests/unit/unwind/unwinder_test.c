@@ -184,21 +184,34 @@ TEST(unwinder_goes_on_in_the_process_where_the_copy_ends)
 	CHECK(end == WALK_ROOT);
 }
 
-TEST(memory_beyond_the_copy_is_refused_when_the_stack_has_changed_since)
+// A copy of the first 2 KiB of a stack, with so many return addresses at its far end.
+static struct stack_memory copied(const unsigned char *stack, const char *copy, int returns)
+{
+	struct stack_memory m;
+	stack_memory_init(&m, getpid(), (uintptr_t)stack, (struct str){ copy, 2048 });
+	for (int i = 0; i < returns; i++)
+		stack_memory_note_return(&m, (uintptr_t)stack + 1500 + 16 * (unsigned)i);
+	return m;
+}
+
+TEST(memory_beyond_the_copy_is_refused_when_the_stack_may_have_changed_since)
 {
 	static unsigned char stack[8192];
-	static char copy[1024];
+	static char copy[2048];
 	uint64_t value;
 	memset(stack, 7, sizeof(stack));
 	memcpy(copy, stack, sizeof(copy));
-	struct stack_memory m;
-	stack_memory_init(&m, getpid(), (uintptr_t)stack, (struct str){ copy, sizeof(copy) });
+	struct stack_memory m = copied(stack, copy, 4);
 	CHECK(stack_memory_read(&m, (uintptr_t)stack + 16, &value));
-	CHECK(stack_memory_read(&m, (uintptr_t)stack + 4096, &value) &&
-	      value == 0x0707070707070707ull);
+	CHECK(stack_memory_read(&m, (uintptr_t)stack + 4096, &value));
+	CHECK(value == 0x0707070707070707ull && !m.unproven);
 	stack_memory_fini(&m);
-	stack[1000] = 8; // near the copy's far end
-	stack_memory_init(&m, getpid(), (uintptr_t)stack, (struct str){ copy, sizeof(copy) });
+	// All the same, but hardly a frame in it: a large variable would look like this.
+	m = copied(stack, copy, 3);
+	CHECK(!stack_memory_read(&m, (uintptr_t)stack + 4096, &value));
+	stack_memory_fini(&m);
+	stack[2000] = 8; // near the copy's far end
+	m = copied(stack, copy, 4);
 	CHECK(stack_memory_read(&m, (uintptr_t)stack + 16, &value));
 	CHECK(!stack_memory_read(&m, (uintptr_t)stack + 4096, &value));
 	stack_memory_fini(&m);
