@@ -204,8 +204,9 @@ const struct command command_record = {
 		"A line of folded stacks is the functions from the outermost to the innermost, "
 		"with ; between them, a space and the number of samples. Names end in _[k] in the "
 		"kernel, in _[i] where the function was inlined, in _[j] where the code was "
-		"generated at run time. A stack whose outer part could not be found begins with "
-		"[truncated]; so does one deeper than 2,048 frames.",
+		"generated at run time. [truncated] stands for the outer part of a stack that "
+		"could "
+		"not be found, or that is more than 2,048 frames away.",
 	.options = record_option_table,
 	.examples = record_examples,
 	.options_size = sizeof(struct record_options),
