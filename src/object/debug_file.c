@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/rooted.h"
 #include "object/object_parts.h"
-#include "object/rooted_open.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 // A checksum takes reading the whole file, and a sparse one of any size costs its author nothing.
@@ -60,7 +60,8 @@ static bool matches(const struct search *search, const struct object *found)
 static struct object *open_candidate(const struct search *search, const char *root,
 				     const char *path)
 {
-	autoclose int fd = rooted_open(root, path);
+	struct stat st;
+	autoclose int fd = rooted_open(root, path, ROOTED_LAST_MAY_LINK, &st);
 	if (fd < 0 || same_file(search->obj->elf.fd, fd))
 		return NULL;
 	auto_(object) found = NULL;

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/rooted.h"
 #include "base/vec.h"
 #include "target/proc.h"
-#include "target/root.h"
 
 #define TEXT_MAX ((size_t)100 << 20)
 // Clocks of files and processes do not agree to the second.
@@ -246,8 +246,10 @@ static struct error *check_age(pid_t pid, const char *path, const struct stat *s
 static struct error *open_map(pid_t pid, const char *path, const struct proc_status *status,
 			      int *ret_fd)
 {
+	char root[32];
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
 	struct stat st;
-	autoclose int fd = root_open(pid, path, &st);
+	autoclose int fd = rooted_open(root, path, ROOTED_LAST_IS_FILE, &st);
 	if (fd == -EINVAL || fd == -ELOOP)
 		return error_new(ERROR_DENIED, "%s of process %d is not a plain file", path, pid);
 	if (fd < 0)

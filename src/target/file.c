@@ -12,8 +12,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/rooted.h"
 #include "target/proc.h"
-#include "target/root.h"
 
 // Reads /proc/PID/maps for the line that contains an address.
 static bool line_at(pid_t pid, uint64_t address, struct buf *text, struct maps_line *ret)
@@ -62,6 +62,13 @@ static int check_consume_fd(const struct file *file, int consumed, const struct 
 	return is_same(file, fd, st) ? take_fd(fd) : -ENOENT;
 }
 
+static int open_checked(const struct file *file, const char *root, const char *path)
+{
+	struct stat st = { 0 };
+	int fd = rooted_open(root, path, ROOTED_LAST_IS_FILE, &st);
+	return check_consume_fd(file, fd, &st);
+}
+
 // A name that has \012 in it may have a newline there or just that.
 static bool unescape(const char *path, struct buf *ret)
 {
@@ -75,29 +82,27 @@ static bool unescape(const char *path, struct buf *ret)
 	return any;
 }
 
-static int by_name(const struct file *file, pid_t root_pid)
+static int by_name(const struct file *file, const char *root)
 {
-	struct stat st = { 0 };
-	int fd = check_consume_fd(file, root_open(root_pid, file->path, &st), &st);
+	int fd = open_checked(file, root, file->path);
 	if (fd >= 0)
 		return fd;
 	auto_fini(buf) name = { 0 };
-	if (unescape(file->path, &name)) {
-		int other = root_open(root_pid, buf_cstr(&name), &st);
-		return check_consume_fd(file, other, &st);
-	}
+	if (unescape(file->path, &name))
+		return open_checked(file, root, buf_cstr(&name));
 	// It may have been named like that by its owner.
 	if (file->deleted) {
 		buf_text(&name, " (deleted)");
-		int other = root_open(root_pid, buf_cstr(&name), &st);
-		return check_consume_fd(file, other, &st);
+		return open_checked(file, root, buf_cstr(&name));
 	}
 	return fd;
 }
 
 static int by_root(const struct file *file, const struct file_place *place)
 {
-	return by_name(file, place->pid);
+	char root[FILE_ROOT_MAX];
+	snprintf(root, sizeof(root), "/proc/%d/root", place->pid);
+	return by_name(file, root);
 }
 
 // The kernel's own reference to the mapped file, good even if it was deleted. The mapping may have
@@ -170,7 +175,7 @@ int file_find(const struct file *file)
 			denied |= fd == -EACCES || fd == -EPERM;
 		}
 	}
-	int fd = by_name(file, ROOT_OURS);
+	int fd = by_name(file, "");
 	if (fd >= 0)
 		return fd;
 	return denied || fd == -EACCES ? -EACCES : -ENOENT;

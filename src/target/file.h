@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #define FILE_PLACES 4
+#define FILE_ROOT_MAX 32 // "/proc/PID/root"
 
 // Where a file was seen mapped.
 struct file_place {
@@ -25,7 +26,7 @@ struct file {
 	uint32_t same_hash;
 	struct file_place places[FILE_PLACES]; // one a process, the latest first
 	size_t place_count;
-	char root[32]; // what files_root() returned last
+	char root[FILE_ROOT_MAX]; // what files_root() returned last
 };
 
 // A descriptor of this very file, or a negative errno: -EACCES if a permission may be all that is

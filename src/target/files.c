@@ -11,9 +11,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/rooted.h"
 #include "base/vec.h"
 #include "target/file.h"
-#include "target/root.h"
 
 #define DELETED STR(" (deleted)")
 #define PINNED_MAX 8192u
@@ -171,10 +171,9 @@ const char *files_root(const struct files *f, uint32_t number)
 {
 	struct file *file = get(f, number);
 	for (size_t i = 0; i < file->place_count; i++) {
-		pid_t pid = file->places[i].pid;
-		if (root_is_ours(pid))
+		snprintf(file->root, sizeof(file->root), "/proc/%d/root", file->places[i].pid);
+		if (root_is_ours(file->root))
 			return "";
-		snprintf(file->root, sizeof(file->root), "/proc/%d/root", pid);
 		if (access(file->root, X_OK) == 0)
 			return file->root;
 	}

@@ -19,15 +19,20 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/rooted.h"
 #include "target/proc.h"
 #include "target/process.h"
-#include "target/root.h"
 #include "tests/test.h"
 #include "tests/unit/target/child.h"
 
 static struct file_sighting sighting(const char *path, uint64_t ino)
 {
 	return (struct file_sighting){ .dev = 1, .ino = ino, .path = str_from(path), .pid = 1 };
+}
+
+static int open_in(const char *root, const char *path, struct stat *ret)
+{
+	return rooted_open(root, path, ROOTED_LAST_IS_FILE, ret);
 }
 
 TEST(memory_without_a_file_is_anonymous)
@@ -351,10 +356,10 @@ TEST(a_pipe_or_a_device_in_place_of_a_file_is_never_opened)
 	snprintf(path, sizeof(path), "%s/pipe", dir.path);
 	CHECK(mkfifo(path, 0600) == 0);
 	struct stat st;
-	CHECK(root_open(ROOT_OURS, path, &st) == -EINVAL);
-	CHECK(root_open(ROOT_OURS, "/dev/null", &st) == -EINVAL);
-	CHECK(root_open(ROOT_OURS, "relative", &st) == -EINVAL);
-	CHECK(root_open(ROOT_OURS, "/no such file", &st) == -ENOENT);
+	CHECK(open_in("", path, &st) == -EINVAL);
+	CHECK(open_in("", "/dev/null", &st) == -EINVAL);
+	CHECK(open_in("", "relative", &st) == -EINVAL);
+	CHECK(open_in("", "/no such file", &st) == -ENOENT);
 }
 
 static int map_memfd(int round, void *arg)
@@ -444,7 +449,7 @@ TEST(a_program_in_a_mount_and_pid_namespace_can_be_opened)
 	CHECK_OK(files_open(w.files, m->file, &fd));
 	CHECK(same_bytes(fd, "/bin/sleep"));
 	struct stat st;
-	autoclose int through_root = root_open(pid, files_path(w.files, m->file), &st);
+	autoclose int through_root = open_in(root, files_path(w.files, m->file), &st);
 	CHECK(through_root >= 0);
 }
 
@@ -476,16 +481,20 @@ TEST(an_absolute_link_stays_inside_the_root_of_its_process)
 		test_skip("not permitted to chroot");
 		return;
 	}
-	CHECK(!root_is_ours(c.pid) && root_is_ours(getpid()));
+	char root[64];
+	snprintf(root, sizeof(root), "/proc/%d/root", c.pid);
+	CHECK(!root_is_ours(root) && root_is_ours("/proc/self/root") && root_is_ours(""));
 	static const char *const names[] = { "/link/passwd", "/up/passwd", "/etc/passwd",
 					     "/../../etc/passwd" };
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct stat st;
-		autoclose int fd = root_open(c.pid, names[i], &st);
+		autoclose int fd = open_in(root, names[i], &st);
 		CHECK(fd >= 0 && same_bytes(fd, "/bin/true"));
 	}
 	struct stat st;
-	CHECK(root_open(c.pid, "/file", &st) == -EINVAL);
+	CHECK(open_in(root, "/file", &st) == -EINVAL);
+	autoclose int linked = rooted_open(root, "/file", ROOTED_LAST_MAY_LINK, &st);
+	CHECK(linked >= 0 && same_bytes(linked, "/bin/true"));
 	// What is in the root of its process only, and not mapped, is found there all the same.
 	CHECK(stat(path, &st) == 0);
 	auto_(files) f = NULL;
@@ -523,16 +532,16 @@ static int open_without_openat2(int round, void *arg)
 	if (forbid_openat2() != 0)
 		return FALLBACK_UNTRIED;
 	snprintf(path, sizeof(path), "/%s/./plain", dir);
-	autoclose int plain = root_open(getpid(), path, &st);
+	autoclose int plain = open_in("/proc/self/root", path, &st);
 	if (plain < 0 || !same_bytes(plain, "/bin/true"))
 		return FALLBACK_WRONG;
 	snprintf(path, sizeof(path), "%s/../%s/plain", dir, strrchr(dir, '/') + 1);
-	if (root_open(ROOT_OURS, path, &st) >= 0)
+	if (open_in("", path, &st) >= 0)
 		return FALLBACK_WRONG;
 	static const char *const refused[] = { "link/plain", "plain/x", "none", "" };
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, refused[i]);
-		if (root_open(ROOT_OURS, path, &st) >= 0)
+		if (open_in("", path, &st) >= 0)
 			return FALLBACK_WRONG;
 	}
 	return FALLBACK_RIGHT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/root.h"
+#include "base/rooted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,11 +50,12 @@ static int walk_components(int root, struct str path)
 	return at >= 0 ? at : -errno;
 }
 
-static int resolve_in(int root, const char *path)
+static int resolve_in(int root, const char *path, enum rooted_last last)
 {
 	while (*path == '/')
 		path++;
-	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+	uint64_t follow = last == ROOTED_LAST_MAY_LINK ? 0 : O_NOFOLLOW;
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | follow,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	if (fd >= 0)
@@ -64,23 +65,20 @@ static int resolve_in(int root, const char *path)
 	return -errno;
 }
 
-static int open_root(pid_t pid)
+static int open_root(const char *root)
 {
-	char path[32] = "/";
-	if (pid != ROOT_OURS)
-		snprintf(path, sizeof(path), "/proc/%d/root", pid);
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 ? fd : -errno;
 }
 
-int root_open(pid_t pid, const char *path, struct stat *ret)
+int rooted_open(const char *root_path, const char *path, enum rooted_last last, struct stat *ret)
 {
 	if (path[0] != '/')
 		return -EINVAL;
-	autoclose int root = open_root(pid);
+	autoclose int root = open_root(root_path);
 	if (root < 0)
 		return root;
-	autoclose int fd = resolve_in(root, path);
+	autoclose int fd = resolve_in(root, path, last);
 	return fd < 0 ? fd : reopen_regular(fd, ret);
 }
 
@@ -91,16 +89,16 @@ int link_open(const char *link, struct stat *ret)
 }
 
 // The mount is part of the identity: a mount namespace of one's own starts with the same "/".
-static bool root_identity(pid_t pid, struct statx *ret)
+static bool root_identity(const char *root, struct statx *ret)
 {
-	autoclose int fd = open_root(pid);
+	autoclose int fd = open_root(root);
 	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, ret) == 0;
 }
 
-bool root_is_ours(pid_t pid)
+bool root_is_ours(const char *root)
 {
 	struct statx ours, theirs;
-	return root_identity(ROOT_OURS, &ours) && root_identity(pid, &theirs) &&
+	return root_identity("", &ours) && root_identity(root, &theirs) &&
 	       ours.stx_ino == theirs.stx_ino && ours.stx_dev_major == theirs.stx_dev_major &&
 	       ours.stx_dev_minor == theirs.stx_dev_minor &&
 	       (ours.stx_mask & STATX_MNT_ID) == (theirs.stx_mask & STATX_MNT_ID) &&
