@@ -42,8 +42,8 @@ static struct str end_of(struct str s, size_t columns)
 	return s;
 }
 
-// For text that is printable already.
-static void add_elided(struct buf *out, struct str s, size_t columns)
+// For text that is printable already; `head` columns of it at most are its beginning.
+static void add_elided(struct buf *out, struct str s, size_t columns, size_t head)
 {
 	if (s.len == 0 || columns == 0)
 		return;
@@ -51,7 +51,7 @@ static void add_elided(struct buf *out, struct str s, size_t columns)
 		buf_str(out, s);
 		return;
 	}
-	size_t head = (columns - 1) / 3;
+	head = MIN(head, columns - 1);
 	buf_add(out, s.ptr, bytes_of(s, head));
 	buf_text(out, ELLIPSIS);
 	buf_str(out, end_of(s, columns - 1 - head));
@@ -61,7 +61,20 @@ void elide_middle(struct buf *out, struct str s, size_t columns)
 {
 	auto_fini(buf) text = { 0 };
 	text_printable(&text, s);
-	add_elided(out, buf_view(&text), columns);
+	add_elided(out, buf_view(&text), columns, columns / 3);
+}
+
+void elide_command(struct buf *out, struct str command, size_t columns)
+{
+	auto_fini(buf) text = { 0 };
+	text_printable(&text, command);
+	struct str rest = buf_view(&text), shown = rest;
+	if (text.len != 0 && text_columns(shown) > columns) {
+		struct str program = str_basename(str_split(&rest, ' '));
+		if (program.len != 0)
+			shown = str_skip(shown, (size_t)(program.ptr - shown.ptr));
+	}
+	add_elided(out, shown, columns, columns / 2);
 }
 
 // Length of "operator<<" and its like at the beginning of s, whose brackets are none; else 0.
@@ -108,5 +121,5 @@ void elide_name(struct buf *out, struct str name, size_t columns)
 	text_printable(&text, name);
 	bool shorten = text.len != 0 && text_columns(buf_view(&text)) > columns &&
 		       without_arguments(&shorter, buf_view(&text));
-	add_elided(out, buf_view(shorten ? &shorter : &text), columns);
+	add_elided(out, buf_view(shorten ? &shorter : &text), columns, columns / 3);
 }

@@ -196,8 +196,8 @@ static void add_row(struct buf *out, const struct row *row, const struct layout 
 	autofree char *command = NULL;
 	struct error *err = proc_cmdline(s->pid, &command);
 	size_t used = text_columns((struct str){ out->at + start, out->len - start });
-	elide_middle(out, str_from(!err && command ? command : s->comm),
-		     l->columns > used ? l->columns - used : 0);
+	elide_command(out, str_from(!err && command ? command : s->comm),
+		      l->columns > used ? l->columns - used : 0);
 	error_free(err);
 	buf_char(out, '\n');
 }

@@ -43,6 +43,26 @@ TEST(what_is_still_too_long_loses_its_middle)
 	CHECK(names("abc", 1, "…") && names("abc", 2, "…c") && names("abc", 0, ""));
 }
 
+TEST(a_command_keeps_its_program_and_its_last_words)
+{
+	static const struct {
+		const char *command;
+		size_t columns;
+		const char *expected;
+	} cases[] = {
+		{ "/usr/bin/python3 a.py", 21, "/usr/bin/python3 a.py" },
+		{ "/usr/bin/python3 a.py", 20, "python3 a.py" },
+		{ "/usr/bin/python3 /a/very/long/path/job.py", 20, "python3 /a…th/job.py" },
+		{ "/", 0, "" },
+		{ "/abc/ x", 4, "/a…x" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_fini(buf) out = { 0 };
+		elide_command(&out, str_from(cases[i].command), cases[i].columns);
+		CHECK(strcmp(buf_cstr(&out), cases[i].expected) == 0);
+	}
+}
+
 TEST(elided_text_keeps_to_its_columns_and_its_characters)
 {
 	static const char text[] = "wide \xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2 and \x1b evil \xff";
