@@ -580,13 +580,13 @@ def shown_lines(shown):
 @case("a terminal of 40 columns: no line of a recording or of the list is wider")
 def narrow_terminal():
     need_recording()
-    script = "while :; do :; done; # " + "a/long/path/" * 10 + "the_script.sh"
+    script = "while :; do :; done; # " + "a/long/path/" * 10 + "script.sh"
     with scratch_directory() as directory, busy("sh", "-c", script) as pid:
         _, shown = on_terminal("record", "-F", "999", "-p", pid, "-d", "1", "-o", "a.html", columns=40, cwd=directory)
         check(re.search(r"\r[\d.]+/1 s  [\d,]+ samples  0 lost +\r", shown), "no short progress line:", repr(shown))
         check(re.search(r"   self    total  function\r$", shown, re.M), "no narrow table:", shown)
         _, listed = on_terminal("list", columns=40)
-        check(re.search(rf"^ *{pid} +[\d.]+ .*….*the_script\.sh\r$", listed, re.M), "the script does not show:", listed)
+        check(re.search(rf"^ *{pid} +[\d.]+ .*….*script\.sh\r$", listed, re.M), "the script does not show:", listed)
         for text in (shown, listed):
             wide = [part for line in shown_lines(text) for part in line.split("\r") if len(part) > 40]
             check(not wide, "wider than the terminal:", *wide)
