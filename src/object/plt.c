@@ -20,40 +20,64 @@ struct slots {
 	VEC(struct slot) list;
 };
 
+// What the numbers of symbols in relocations stand for.
+struct names {
+	struct elf_bytes symbols; // only needed for a while: not kept with the section
+	struct str strings;
+};
+
+static void read_names(const struct elf_file *elf, uint32_t section, struct names *ret)
+{
+	if (section >= elf->section_count)
+		return;
+	const Elf64_Shdr *h = &elf->sections[section].header;
+	if (h->sh_type == SHT_NOBITS || h->sh_link >= elf->section_count ||
+	    !elf_section_content(elf, &elf->sections[h->sh_link], &ret->strings))
+		return;
+	elf_fetch(elf, h->sh_offset, h->sh_size, &ret->symbols);
+}
+
+static bool add_slot(struct slots *slots, const Elf64_Rela *r, const struct names *names)
+{
+	struct slot slot = { .address = r->r_offset, .name = STR("") };
+	uint64_t type = ELF64_R_TYPE(r->r_info), index = ELF64_R_SYM(r->r_info);
+	Elf64_Sym symbol;
+	if (type == R_X86_64_IRELATIVE) {
+		slot.resolver = (uint64_t)r->r_addend;
+	} else if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) {
+		struct str symbols = names->symbols.view;
+		if (index >= symbols.len / sizeof(symbol))
+			return true;
+		memcpy(&symbol, symbols.ptr + index * sizeof(symbol), sizeof(symbol));
+		slot.name = elf_string(names->strings, symbol.st_name);
+	} else {
+		return true;
+	}
+	return vec_push(&slots->list, slot);
+}
+
+// Piece by piece: the relocations of a large library are larger than all its names.
 static bool add_slots(const struct elf_file *elf, const char *name, struct slots *slots)
 {
-	struct elf_section *section = elf_section_find(elf, name);
-	struct str relocations, symbols = STR(""), strings = STR("");
-	if (!section || !elf_section_content(elf, section, &relocations))
+	const struct elf_section *section = elf_section_find(elf, name);
+	if (!section || section->header.sh_type == SHT_NOBITS ||
+	    section->header.sh_size > ELF_BYTES_MAX)
 		return true;
-	if (section->header.sh_link < elf->section_count) {
-		struct elf_section *linked = &elf->sections[section->header.sh_link];
-		uint32_t names = linked->header.sh_link;
-		if (!elf_section_content(elf, linked, &symbols) || names >= elf->section_count ||
-		    !elf_section_content(elf, &elf->sections[names], &strings))
-			symbols = STR("");
+	struct names names = { 0 };
+	read_names(elf, section->header.sh_link, &names);
+	Elf64_Rela piece[256];
+	uint64_t count = section->header.sh_size / sizeof(*piece);
+	bool ok = true;
+	for (uint64_t at = 0; at < count && ok; at += ARRAY_SIZE(piece)) {
+		size_t len = MIN(count - at, (uint64_t)ARRAY_SIZE(piece));
+		if (!elf_read(elf, section->header.sh_offset + at * sizeof(*piece),
+			      len * sizeof(*piece), piece))
+			break;
+		for (size_t i = 0; i < len && ok; i++)
+			ok = add_slot(slots, &piece[i], &names);
 	}
-	for (; relocations.len >= sizeof(Elf64_Rela);
-	     relocations = str_skip(relocations, sizeof(Elf64_Rela))) {
-		Elf64_Rela r;
-		Elf64_Sym symbol;
-		memcpy(&r, relocations.ptr, sizeof(r));
-		struct slot slot = { .address = r.r_offset, .name = STR("") };
-		uint64_t type = ELF64_R_TYPE(r.r_info), index = ELF64_R_SYM(r.r_info);
-		if (type == R_X86_64_IRELATIVE) {
-			slot.resolver = (uint64_t)r.r_addend;
-		} else if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) {
-			if (index >= symbols.len / sizeof(symbol))
-				continue;
-			memcpy(&symbol, symbols.ptr + index * sizeof(symbol), sizeof(symbol));
-			slot.name = elf_string(strings, symbol.st_name);
-		} else {
-			continue;
-		}
-		if (!vec_push(&slots->list, slot))
-			return false;
-	}
-	return true;
+	elf_bytes_fini(&names.symbols);
+	return ok;
 }
 
 static int compare_slots(const void *a_ptr, const void *b_ptr)

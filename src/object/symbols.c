@@ -105,10 +105,11 @@ static bool add_functions(struct symbol_table *t, const struct elf_file *elf, co
 
 static bool add_minidebug(struct symbols *s, struct object *obj)
 {
-	struct elf_section *section = elf_section_find(&obj->elf, ".gnu_debugdata");
-	struct str packed;
-	if (!section || !elf_section_content(&obj->elf, section, &packed) ||
-	    !minidebug_unpack(packed, &s->minidebug_image))
+	const struct elf_section *section = elf_section_find(&obj->elf, ".gnu_debugdata");
+	__attribute__((cleanup(elf_bytes_fini))) struct elf_bytes packed = { 0 };
+	if (!section || section->header.sh_type == SHT_NOBITS ||
+	    !elf_fetch(&obj->elf, section->header.sh_offset, section->header.sh_size, &packed) ||
+	    !minidebug_unpack(packed.view, &s->minidebug_image))
 		return false;
 	struct error *err = elf_file_init_memory(&s->minidebug, buf_view(&s->minidebug_image),
 						 ".gnu_debugdata");

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "object/gopclntab.h"
+#include "object/object_parts.h"
 #include "tests/test.h"
 #include "tests/unit/object/object_fixture.h"
 
@@ -254,4 +255,30 @@ TEST(symbols_of_rust_are_there)
 	auto_(object) obj = NULL;
 	CHECK_OK(fixture_open(&f, NULL, "program", &obj));
 	CHECK(check_with_nm(&f, "program", obj) > 100);
+}
+
+// Code and relocations of a large library are many times larger than its names.
+TEST(symbols_keep_only_their_names_in_memory)
+{
+	auto_fini(fixture) f = { 0 };
+	CHECK_OK(fixture_init(&f));
+	CHECK(fixture_write(&f, "program.c",
+			    "#include <stdio.h>\n"
+			    "int main(int argc, char **argv) { return puts(argv[argc - 1]); }\n"));
+	CHECK(fixture_run(&f, "cc -pie -fPIE program.c -o program && strip program"));
+	auto_(object) obj = NULL;
+	CHECK_OK(fixture_open(&f, NULL, "program", &obj));
+	struct symbol symbol;
+	uint64_t offset, code;
+	CHECK(object_offset(obj, obj->elf.header.e_entry, &offset));
+	object_symbol(obj, offset, &symbol);
+	CHECK(object_read(obj, offset, &code, sizeof(code)));
+	static const char *const names[] = { ".dynsym", ".rela.dyn", ".rela.plt", ".text" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct elf_section *section = elf_section_find(&obj->elf, names[i]);
+		CHECK(section && !section->bytes.owned);
+	}
+	CHECK(elf_section_find(&obj->elf, ".dynstr")->bytes.owned);
+	for (size_t i = 0; i < obj->elf.segment_count; i++)
+		CHECK(!obj->elf.segments[i].bytes.owned);
 }
