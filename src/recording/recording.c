@@ -16,6 +16,7 @@
 #include "target/proc.h"
 
 #define POLL_MS 50
+#define OWN_NICE (-10)
 #define COMMAND_PATIENCE_MS 1000
 #define TERM_PATIENCE_MS 2000
 #define TERM_STEP_MS 10
@@ -74,15 +75,18 @@ static struct error *find_targets(struct run *r)
 	return err;
 }
 
-// Every file of code stays open, and engine perf needs an event a thread and CPU. The command
-// exists already and keeps the limit it was given.
-static void raise_file_limit(void)
+// For us alone: the command exists already and keeps what it was given.
+static void prepare_ourselves(void)
 {
+	// Files of code stay open, and engine perf needs an event a thread and CPU.
 	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	// There is little to do, but late it is of less use: samples are lost when their buffer is
+	// full, and the kernel walks by mappings that are no longer true. Where it is permitted.
+	(void)setpriority(PRIO_PROCESS, 0, OWN_NICE);
 }
 
 static struct error *open_sampler(struct run *r)
@@ -230,7 +234,7 @@ struct error *recording_run(const struct recording_opts *opts, struct recording_
 	struct error *err = session_new(opts, &r.session);
 	if (!err)
 		err = find_targets(&r);
-	raise_file_limit();
+	prepare_ourselves();
 	if (!err)
 		err = open_sampler(&r);
 	if (!err)

@@ -140,6 +140,23 @@ def dlopen(engine):
         check_chain(folded, "main", "call_plugin", "plugin_work", f"leaf_of_{name}", samples=60)
 
 
+@case("libraries that take turns at one address: whole, or marked as truncated, never mixed up", engines=True)
+def taking_turns(engine):
+    plugins = [compile_library(f"libturn_{name}.so", "c_plugin.c", f"-DLEAF=leaf_of_{name}",
+                               f"-DFRAME_BYTES={size}") for name, size in (("one", 0), ("two", 4000))]
+    with Target(compile_c("turns", "c_dlopen.c", "-DPLUGIN_MS=15", "-ldl"), *plugins * 20) as target:
+        folded = record_cpu([target], 0.8, engine=engine, during=target.go)[0].folded
+    inside = folded.having(re.compile("leaf_of_(one|two)"))
+    whole = sum(inside.having("main", "call_plugin", "plugin_work", f"leaf_of_{name}").total
+                for name in ("one", "two"))
+    cut = inside.truncated().total
+    check(inside.total >= 300, f"only {inside.total} samples in the libraries")
+    check(whole + cut == inside.total, f"{inside.total - whole - cut} of {inside.total} are false:",
+          *inside.where(lambda s: s.frames[:1] != ["[truncated]"]).most_common(8))
+    check(cut <= 0.4 * inside.total, f"{percent(cut / inside.total)} are truncated")
+    return f"{percent(cut / inside.total)} truncated"
+
+
 @group.starter("late_thread")
 def start_late_thread():
     return Target(compile_c("late_thread", "c_threads.c", "-pthread"), "late")

@@ -6,7 +6,9 @@
 
 #include "target.h"
 
+#ifndef PLUGIN_MS
 #define PLUGIN_MS 120
+#endif
 
 FUNCTION void call_plugin(const char *path)
 {
