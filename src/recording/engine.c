@@ -55,7 +55,7 @@ static char *shortcomings(const struct error *better_engine)
 	if (!probe_kernel_frames())
 		buf_printf(&text,
 			   "%stime in the kernel is not sampled "
-			   "(run as root, or: sysctl kernel.perf_event_paranoid=1)",
+			   "(run as root, or: sudo sysctl kernel.perf_event_paranoid=1)",
 			   text.len ? "; " : "");
 	return text.len != 0 ? strdup(buf_cstr(&text)) : NULL;
 }

@@ -174,7 +174,6 @@ void session_publish(struct session *s, const struct process *p)
 	if (!s->sampler->ops->publish_process)
 		return;
 	VEC(struct wire_mapping) mappings = { 0 };
-	uint64_t as_of = 0;
 	vec_each (m, &p->live) {
 		struct wire_mapping w = { .start = m->start,
 					  .end = m->end,
@@ -182,11 +181,10 @@ void session_publish(struct session *s, const struct process *p)
 					  .file = m->file };
 		if (!vec_push(&mappings, w))
 			break;
-		as_of = MAX(as_of, m->born);
 	}
 	struct published_process published = { .pid = p->pid,
 					       .generation = p->generation,
-					       .as_of = as_of,
+					       .as_of = p->as_of,
 					       .mappings = mappings.at,
 					       .count = mappings.len };
 	s->sampler->ops->publish_process(s->sampler, &published);

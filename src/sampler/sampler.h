@@ -73,7 +73,7 @@ struct sampler;
 struct published_process {
 	pid_t pid;
 	uint32_t generation; // the same generation has the same mappings
-	uint64_t as_of;      // when the youngest mapping was made
+	uint64_t as_of;      // when this is how it was
 	const struct wire_mapping *mappings;
 	size_t count;
 };

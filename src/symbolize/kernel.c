@@ -137,7 +137,8 @@ static struct error *build_consume(struct builder *b, struct kallsyms **ret)
 	if (!b->any_address)
 		return error_hint(
 			error_new(ERROR_DENIED, "the kernel hides the addresses of its functions"),
-			"sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1 shows them to "
+			"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1 shows "
+			"them to "
 			"everybody; for root kptr_restrict=1 is enough");
 	if (b->entries.len == 0)
 		return error_new(ERROR_MALFORMED, "there are no functions in the kernel's list");

@@ -176,6 +176,7 @@ static struct error *read_maps(struct processes *ps, struct record *r, bool *ret
 	if (!err && list.len != 0) {
 		uint64_t since = MAX(r->process.born, r->exec_at);
 		err = mappings_replace(&r->process, &list, since, now, &changed);
+		r->process.as_of = MAX(r->process.as_of, now);
 		r->read_at = now;
 	}
 	vec_fini(&list);
@@ -275,6 +276,7 @@ static struct error *inherit(struct processes *ps, struct record *child, pid_t p
 	if (!from)
 		return NULL;
 	process_rename(&child->process, str_from(process_comm(from, time)), time);
+	child->process.as_of = time;
 	return mappings_inherit(&child->process, from, time);
 }
 
@@ -336,6 +338,7 @@ struct error *processes_on_exec(struct processes *ps, pid_t pid, struct str comm
 		return &error_no_memory;
 	r->exec_at = MAX(r->exec_at, time);
 	process_rename(&r->process, comm, time);
+	r->process.as_of = MAX(r->process.as_of, time);
 	if (was_read_after(r, time)) {
 		vec_each (m, &r->process.live)
 			m->born = MAX(m->born, time);
@@ -357,6 +360,7 @@ struct error *processes_on_mmap(struct processes *ps, pid_t pid, const struct ma
 	if (!r)
 		return &error_no_memory;
 	struct process *p = &r->process;
+	p->as_of = MAX(p->as_of, m->born);
 	if (was_read_after(r, m->born) && mappings_overlap(p, m->start, m->end) &&
 	    !mappings_know(p, m)) {
 		struct mapping replaced = *m;

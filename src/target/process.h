@@ -39,6 +39,7 @@ struct process {
 	uint64_t born;                  // 0 if it was there before we looked
 	uint64_t died;                  // MAPPING_ALIVE while it lasts
 	uint32_t generation;            // grows with every change of its live mappings
+	uint64_t as_of;                 // `live` is how it was at this time, or later
 	mapping_vec live;               // as of the last event, by address, not overlapping
 	mapping_vec past;               // what ended, in the order it ended
 };

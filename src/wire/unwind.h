@@ -82,7 +82,7 @@ struct wire_mapping {
 struct wire_process {
 	wu32 first;
 	wu32 count;
-	wu64 as_of; // when the youngest of them was made
+	wu64 as_of; // when this is how it was
 };
 
 // Why a walk ended. Everything up to WALK_COMPLETE_COUNT is final and good.
