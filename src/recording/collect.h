@@ -69,11 +69,6 @@ struct namer {
 // Names what has none yet, until a time is reached (0: all of it). Generated code that has no name
 // yet may get one later: `last` says that there is no later.
 void collection_name(struct collection *c, const struct namer *namer, uint64_t until, bool last);
-// Nothing waits for a name (but generated code, which may get one later).
-static inline bool collection_is_named(const struct collection *c)
-{
-	return c->next_to_name >= c->locations.len;
-}
 // Turns it all into samples of the profile.
 struct error *collection_finish(struct collection *c, struct profile *profile,
 				uint64_t start) must_check;

@@ -10,23 +10,10 @@
 
 #define NAMING_TIME_NS (20 * 1000000ull)
 #define FORGET_AFTER_NS (3 * NS_PER_SEC)
-#define CLOSE_AFTER_NS (8 * NS_PER_SEC)
 
-// A file of code while it is in use.
-struct open_object {
-	struct object *object; // NULL if it cannot be read
-	uint64_t used;         // when it was last asked for
-};
-
-static struct open_object *as_open(uint64_t value)
+static struct object *as_object(uint64_t value)
 {
-	return (struct open_object *)(uintptr_t)value;
-}
-
-static void open_object_free(struct open_object *o)
-{
-	object_free(o->object);
-	free(o);
+	return (struct object *)(uintptr_t)value;
 }
 
 // The vDSO is in no file, but it is the same in our own memory.
@@ -61,37 +48,21 @@ static struct error *open_file(struct session *s, uint32_t file, struct object *
 	return object_open_consume_fd(fd, &opts, ret);
 }
 
+// An object stays open, and so its file's inode number is not given to another one: what was
+// sampled is known by that number.
 struct object *session_object(void *ctx, uint32_t file)
 {
 	struct session *s = ctx;
-	uint64_t *slot = map_put(&s->objects, file, NULL);
+	bool fresh;
+	uint64_t *slot = map_put(&s->objects, file, &fresh);
 	if (!slot)
 		return NULL;
-	struct open_object *o = as_open(*slot);
-	if (!o) {
-		o = calloc(1, sizeof(*o));
-		if (!o)
-			return NULL;
-		auto_(error) err = open_file(s, file, &o->object);
-		*slot = (uintptr_t)o;
+	if (fresh) {
+		struct object *obj = NULL;
+		auto_(error) err = open_file(s, file, &obj);
+		*slot = (uintptr_t)obj;
 	}
-	o->used = clock_now();
-	return o->object;
-}
-
-// Closes what nobody asked for since a time: who uses a file system must be able to unmount it, and
-// a long recording of a machine that builds programs would hold them all. What is asked for again
-// is opened again.
-static void close_unused(struct session *s, uint64_t before)
-{
-	VEC(uint64_t) unused = { 0 };
-	for (struct map_slot *m = map_first(&s->objects); m; m = map_next(&s->objects, m))
-		if (as_open(m->value) && as_open(m->value)->used < before &&
-		    vec_push(&unused, m->key))
-			open_object_free(as_open(m->value));
-	vec_each (file, &unused)
-		map_delete(&s->objects, *file);
-	vec_fini(&unused);
+	return as_object(*slot);
 }
 
 static const char *path_of(void *ctx, uint32_t file)
@@ -152,8 +123,7 @@ void session_free(struct session *s)
 	symbolizer_free(s->symbolizer);
 	unwinder_free(s->unwinder);
 	for (struct map_slot *o = map_first(&s->objects); o; o = map_next(&s->objects, o))
-		if (as_open(o->value))
-			open_object_free(as_open(o->value));
+		object_free(as_object(o->value));
 	map_fini(&s->objects);
 	map_fini(&s->followed);
 	map_fini(&s->threads);
@@ -231,9 +201,8 @@ void session_idle(struct session *s)
 	if (now > s->trimmed + FORGET_AFTER_NS) {
 		processes_expire(s->processes, now - FORGET_AFTER_NS);
 		unfollow_ended(s, now - FORGET_AFTER_NS);
+		// What nobody sampled is let go, so that file systems can be unmounted again.
 		files_unpin_before(s->files, now - FORGET_AFTER_NS);
-		if (collection_is_named(&s->collection))
-			close_unused(s, now - MIN(now, CLOSE_AFTER_NS));
 		s->trimmed = now;
 	}
 }

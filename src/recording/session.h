@@ -22,7 +22,7 @@ struct session {
 	struct processes *processes;
 	struct map followed;     // pids whose doings are of interest
 	VEC(struct ended) ended; // lately; giving back its memory is still time of its own
-	struct map objects;      // file → struct open_object *
+	struct map objects;      // file → struct object *, 0 if it cannot be read
 	struct map threads;      // (pid, tid) → string: its name, where the engine does not tell
 	struct unwinder *unwinder;
 	struct symbolizer *symbolizer;
