@@ -21,6 +21,11 @@ from pathlib import Path
 
 from folded import Folded
 
+# Whoever started the tests may ignore these, and what we start would inherit that.
+for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.SIG_DFL)
+
 ROOT = Path(__file__).resolve().parents[2]
 WICK = Path(os.environ.get("WICK") or ROOT / "build/wick").resolve()
 BUILD = Path(os.environ.get("WICK_BUILD") or ROOT / "build").resolve()
