@@ -492,10 +492,11 @@ await testPage('the table shows top functions in place of the graph', 'known', {
   await page.keyboard.press('ArrowUp'); // scrolls the table; nothing is chosen in the graph
   await page.keyboard.press('Escape');
   assert.match(await details(page), /^all/);
+  await settled(page); // the canvas gets its size with the next drawing
   assert.equal(await page.locator('#graph').isVisible(), true);
   for (let i = 0; i < 2; i++)
     await page.locator('#table').click();
-  await settled(page); // the canvas gets its size with the next drawing
+  await settled(page);
   const main = await place(page, boxNamed('main'));
   assert.equal(await nameAt(page, main.x, main.y), 'main');
 });
