@@ -31,7 +31,7 @@ struct run {
 	struct recording_result result;
 };
 
-static void command_guard_fini(struct run *r)
+static void run_fini(struct run *r)
 {
 	command_fini(&r->command);
 	vec_each (p, &r->alive)
@@ -40,8 +40,6 @@ static void command_guard_fini(struct run *r)
 	vec_fini(&r->pids);
 	session_free(r->session);
 }
-#define auto_run __attribute__((cleanup(command_guard_fini))) struct run
-
 static struct error *no_such_process(pid_t pid, int errnum)
 {
 	if (errnum == ESRCH)
@@ -230,7 +228,7 @@ static void end_command(struct run *r)
 
 struct error *recording_run(const struct recording_opts *opts, struct recording_result *ret)
 {
-	auto_run r = { .opts = opts };
+	auto_fini(run) r = { .opts = opts };
 	struct error *err = session_new(opts, &r.session);
 	if (!err)
 		err = find_targets(&r);

@@ -2,11 +2,8 @@
 #include "recording/session.h"
 
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "target/proc.h"
 
 #define NAMING_TIME_NS (20 * 1000000ull)
 #define FORGET_AFTER_NS (3 * NS_PER_SEC)
@@ -16,30 +13,9 @@ static struct object *as_object(uint64_t value)
 	return (struct object *)(uintptr_t)value;
 }
 
-// The vDSO is in no file, but it is the same in our own memory.
-static struct error *open_vdso(struct object **ret)
-{
-	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
-	if (!image)
-		return error_new(ERROR_NOT_FOUND, "there is no vDSO");
-	auto_fini(buf) maps = { 0 };
-	struct error *err = file_read("/proc/self/maps", &maps);
-	if (err)
-		return err;
-	struct str rest = buf_view(&maps);
-	struct maps_line line;
-	while (maps_next(&rest, &line))
-		if (line.start == (uintptr_t)image)
-			return object_open_memory((struct str){ image, line.end - line.start },
-						  "[vdso]", ret);
-	return error_new(ERROR_NOT_FOUND, "the vDSO is not mapped");
-}
-
 static struct error *open_file(struct session *s, uint32_t file, struct object **ret)
 {
 	int fd;
-	if (file == FILE_VDSO)
-		return open_vdso(ret);
 	struct error *err = files_open(s->files, file, &fd);
 	if (err)
 		return err;
