@@ -5,6 +5,7 @@
 import os
 import re
 import shutil
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -145,7 +146,15 @@ def taking_turns(engine):
     plugins = [compile_library(f"libturn_{name}.so", "c_plugin.c", f"-DLEAF=leaf_of_{name}",
                                f"-DFRAME_BYTES={size}") for name, size in (("one", 0), ("two", 4000))]
     with Target(compile_c("turns", "c_dlopen.c", "-DPLUGIN_MS=15", "-ldl"), *plugins * 20) as target:
-        folded = record_cpu([target], 0.8, engine=engine, during=target.go)[0].folded
+        recording = Recording("-p", target.pid, engine=engine, seconds=2).wait_until_started()
+        target.go()
+        # Stopped, wick learns of a library too late: the kernel goes by what was there before.
+        for _ in range(6):
+            recording.signal(signal.SIGSTOP)
+            time.sleep(0.06)
+            recording.signal(signal.SIGCONT)
+            time.sleep(0.04)
+        folded = recording.finish().folded
     inside = folded.having(re.compile("leaf_of_(one|two)"))
     whole = sum(inside.having("main", "call_plugin", "plugin_work", f"leaf_of_{name}").total
                 for name in ("one", "two"))
@@ -153,7 +162,7 @@ def taking_turns(engine):
     check(inside.total >= 300, f"only {inside.total} samples in the libraries")
     check(whole + cut == inside.total, f"{inside.total - whole - cut} of {inside.total} are false:",
           *inside.where(lambda s: s.frames[:1] != ["[truncated]"]).most_common(8))
-    check(cut <= 0.4 * inside.total, f"{percent(cut / inside.total)} are truncated")
+    check(whole > 0, "all of them are truncated")
     return f"{percent(cut / inside.total)} truncated"
 
 
